@@ -265,7 +265,9 @@ def forest(
     if band:
         axis.axvspan(*band, color="0.9", zorder=0, label="one more collection")
         texts.append("one more collection {:.3f} to {:.3f}".format(*band))
-    _rows(axis, labels, lines=(len(tables) if shared else 1) * (1 + with_ends))
+    _rows(
+        axis, labels, lines=(len(tables) + with_ends if shared else 1) * (1 + with_ends)
+    )
     _legend_below(figure)
     show(figure, f"{title}. {xlabel}: {'; '.join(texts)}.")
 

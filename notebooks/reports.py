@@ -7,23 +7,29 @@ import pandas as pd
 import scipy
 
 from course import our_data, plots
+from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest
 from evaluate_retrieval.measuring import comparing, metric
-from evaluate_retrieval.reading import trec
+from evaluate_retrieval.reading import corpus, trec
 from evaluate_retrieval.reading.writing import write_table
-from evaluate_retrieval.searching import embedding
+from evaluate_retrieval.searching import embedding, scoring
 
 HYBRID = "hybrid: BM25 + vectors, 0.8"
-# as lesson 03 calls them, and as the leaderboard does
-BOARD = {
-    "minsearch, no boost": "minsearch, no boost",
-    "minsearch, boosted": "minsearch, boosted",
-    "BM25 with stems": "BM25 with stems",
-    "vectors": "vectors",
-    "sum over all": HYBRID,
-}
+PARTS = ["minsearch, boosted", "BM25 with stems", "vectors"]
 LEADERBOARD_COLUMNS = ["queries", "split", "hit_rate", "mrr", "ndcg", "low", "high"]
 LEADERBOARD_COLUMNS += ["judged_at_k", "ms_per_query", "chosen", "condensed"]
+
+
+def show(hits):
+    """Hits as a table: a row a rank, with score, course, title and first words."""
+    columns = {
+        "score": "score",
+        "course": "course",
+        "question": "title",
+        "text": "text",
+    }
+    table = pd.DataFrame(hits, range(1, len(hits) + 1))
+    return table[list(columns)].rename(columns=columns)
 
 
 def list_of(block, depth=100):
@@ -32,19 +38,6 @@ def list_of(block, depth=100):
     A score of 0 is on no list: no word of the query is in that record."""
     ranks = scipy.stats.rankdata(-block, method="ordinal", axis=1)
     return np.where((ranks <= depth) & (block != 0), block, np.nan)
-
-
-def lists_for(parts, query, documents):
-    """The two lists for a query, a DataFrame: a row for each id that one of them has.
-
-    parts: a dict of name: score function. query: a table of one row. A list has
-    NaN for an id that it lacks."""
-    lists = {}
-    for name, part in parts.items():
-        [(_, columns, block)] = part(query)
-        ids = [documents[column]["id"] for column in columns]
-        lists[name] = pd.Series(list_of(block)[0], ids)
-    return pd.DataFrame(lists).dropna(how="all")
 
 
 def sum_of_lists(parts, weights):
@@ -81,41 +74,72 @@ def standardised(scores, is_listed):
     return away / np.where(spread > 1e-12, spread, 1)
 
 
-def by_share(gain, queries, is_first, shares, name):
-    """The mean gain if a group of the queries had another share: a DataFrame.
+def other_sums(parts, documents):
+    """Two sums over all records: of scores, with most weight on the second, and RRF.
 
-    A row for each share, as of `comparing.by_slice`. gain: of each query. is_first:
-    whether a query is of the group, booleans. name: of the group, for the rows."""
+    parts: two score functions. A dict of name: search function."""
+    sums = {
+        "sum over all": scoring.weighted_sum(parts, [0.2, 0.8]),
+        "RRF": scoring.rrf_scores(parts, 60),
+    }
+    return {name: utils.search_by_scores(sums[name], documents, 10) for name in sums}
+
+
+def show_places(searches, query, documents):
+    """At which place each search has a record. query: a table of one row."""
+    [row] = query.to_dict("records")
+    rankings = {name: search(query)[0] for name, search in searches.items()}
+    titles = corpus.headings(documents)
+    plots.places(rankings, titles, row["document"], f"“{row['question']}”")
+
+
+def by_label(gain, typed):
+    """The mean gain by kind of typed query, in a table as `plots.forest` takes it."""
+    return {metric.LABELS["judged"]: comparing.by_label(gain, typed)}
+
+
+def by_share(gain, queries, is_exact, shares):
+    """The mean gain if exact words had another share of the typed queries.
+
+    A row for each share, in a table as `plots.forest` takes it. gain: of each query.
+    is_exact: whether a query is one of exact words, booleans."""
     rows = []
     for share in shares:
-        of_first = share / is_first.mean()
-        of_others = (1 - share) / (~is_first).mean()
-        weights = np.where(is_first, of_first, of_others)
-        named = queries.assign(kind=f"{share:.0%} {name}")
+        of_exact = share / is_exact.mean()
+        of_others = (1 - share) / (~is_exact).mean()
+        weights = np.where(is_exact, of_exact, of_others)
+        named = queries.assign(kind=f"{share:.0%} exact words")
         rows.append(comparing.by_label(weights * gain, named))
-    return pd.concat(rows)
+    return {metric.LABELS["judged"]: pd.concat(rows)}
 
 
-def gain_by_group(values, new, old, is_first, queries):
-    """Lines with the gain of one search over another, in a group and outside it.
+def gain_by_group(values, new, is_exact, typed):
+    """What a search gains over its parts on exact words, and on the others: two lines.
 
-    values: of each query, a column for each search. old: several searches. is_first:
-    whether a query is of the group. The p values are corrected together."""
-    groups = queries.assign(kind=np.where(is_first, "exact words", "the others"))
-    tables = {name: values[new] - values[name] for name in old}
+    values: see `metric.values_of_all`. is_exact: whether a typed query is one of exact
+    words. The p values are corrected together."""
+    groups = typed.assign(kind=np.where(is_exact, "exact words", "the others"))
+    ndcg = values["judged"]
+    tables = {name: ndcg[new] - ndcg[name] for name in PARTS[1:]}
     tables = {name: comparing.by_label(gain, groups) for name, gain in tables.items()}
+    figures = "{difference:.3f} ({low:.3f} to {high:.3f}), p {p:.3f}"
     lines = []
     for name, table in comparing.as_one_family(tables).items():
-        for label, row in table.sort_index().iterrows():
-            figures = "{difference:.3f} ({low:.3f} to {high:.3f}), p {p:.3f}"
-            lines.append(f"over {name}, {label}: {figures.format(**row)}")
+        rows = table.sort_index().iterrows()
+        parts = [f"{label} {figures.format(**row)}" for label, row in rows]
+        lines.append(f"over {name}: {'; '.join(parts)}")
     return "\n".join(lines)
 
 
 def write_board(searches, test, documents):
     """Write the leaderboard of five searches, and its picture, into the results."""
     path = our_data.results_folder() / "leaderboard.csv"
-    five = {name: searches[label] for label, name in BOARD.items()}
+    no_boost = scoring.tf_idf_scores(documents)["no boost"]
+    five = {
+        "minsearch, no boost": utils.search_by_scores(no_boost, documents, above=0),
+        **{name: searches[name] for name in PARTS},
+        HYBRID: searches["sum over all"],
+    }
     boards = write_searches(path, five, test, documents, HYBRID, ["vectors", HYBRID])
     title = "Five searches; the lines are 95 % intervals, the black one is BM25"
     file = path.with_name("quality-and-time.png")
