@@ -74,11 +74,13 @@ def standardised(scores, is_listed):
     return away / np.where(spread > 1e-12, spread, 1)
 
 
-def other_sums(parts, documents):
-    """Two sums over all records: of scores, with most weight on the second, and RRF.
+def three_sums(parts, documents):
+    """Sums of the scores in two lists, and of all records, and RRF.
 
-    parts: two score functions. A dict of name: search function."""
+    parts: two score functions; most weight is on the second. A dict of name: search
+    function."""
     sums = {
+        "sum of two lists": sum_of_lists(parts, [0.3, 0.7]),
         "sum over all": scoring.weighted_sum(parts, [0.2, 0.8]),
         "RRF": scoring.rrf_scores(parts, 60),
     }
