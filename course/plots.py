@@ -228,12 +228,11 @@ def forest(
     rows = pd.concat(tables.values()).index
     labels = rows.unique()
     shared = rows.has_duplicates
-    # more numbers would lie on each other
-    has_room = len(rows) <= 30
     with_ends = len(rows) <= 10
     is_any_grey = False
     figure, axis = _panel(title, TALLEST, xlabel)
     axis.axvline(0, color="black", lw=1)
+    beside = axis.get_yaxis_transform()  # x in widths of the panel
     texts = []
     step = 0.8 * shared / len(tables)
     # marks of one row stand around its middle, and do not hide each other
@@ -250,16 +249,26 @@ def forest(
         axis.hlines(y, table["low"], table["high"], color=colours, lw=2)
         axis.scatter(table["difference"], y, color=colours, marker=mark, zorder=3)
         axis.scatter([], [], color=colour, marker=mark, label=name)
-        numbers = table[["difference", "low", "high"]].itertuples()
-        for (label, *row), height, drawn in zip(numbers, y, colours, strict=True):
-            number, ends = "{:+.3f}|{:.3f} to {:.3f}".format(*row).split("|")
-            texts.append(f"{name} {label}: {number} ({ends})".strip())
+        ends = table[["difference", "low", "high"]].itertuples()
+        for (label, value, low, high), height, drawn in zip(
+            ends, y, colours, strict=True
+        ):
+            number = f"{value:+.3f}"
+            interval = f"{low:.3f} to {high:.3f}"
+            texts.append(f"{name} {label}: {number} ({interval})".strip())
             ink = "0.35" if drawn == GREY else drawn  # text needs more contrast
-            place = {"xy": (1.02, height), "xycoords": ("axes fraction", "data")}
-            told = f"{number}\n{ends}" if with_ends else number
-            if has_room:
-                told = told.replace("-", "−")
-                axis.annotate(told, color=ink, va="center", **place)
+            if with_ends:
+                number = f"{number}\n{interval}"
+            # more numbers would lie on each other
+            if len(rows) <= 30:
+                axis.text(
+                    1.02,
+                    height,
+                    number.replace("-", "−"),
+                    color=ink,
+                    va="center",
+                    transform=beside,
+                )
     if is_any_grey:
         axis.scatter([], [], color=GREY, label=grey)
     if band:
