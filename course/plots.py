@@ -30,7 +30,9 @@ TALLEST = 7.8  # inches: so its text has 14 pixels on a slide
 TYPED_COLOUR = "#1f6fb5"
 GENERATED_COLOUR = "#c24a00"
 COLOURS = ["#00796b", "#8e2f86", "#333333"]
-GREY = "0.55"  # 3.4 to 1
+# 3.4 to 1. It means one thing, and nothing else is drawn in it
+GREY = "0.55"
+CANNOT_TELL = "grey: we cannot tell"
 # which words name a kind of queries, in English and in Spanish; colour and mark
 LOOKS_OF_KINDS = {
     r"\b(typed|judged|ours|tecleadas)\b": (TYPED_COLOUR, "o"),
@@ -195,7 +197,7 @@ def slopes(
         places = board[[first, second]].rank(ascending=False)
         for search, (a, b) in places.iterrows():
             moved = abs(a - b) >= 3
-            colour, width = (COLOURS[1], 3) if moved else (GREY, 1.5)
+            colour, width = (COLOURS[1], 3) if moved else (COLOURS[2], 1)
             axis.plot([0, 1], [a, b], color=colour, lw=width)
             axis.text(-0.04, a, search, ha="right", va="center")
         axis.invert_yaxis()
@@ -208,27 +210,29 @@ def forest(
     tables: Mapping[str, pd.DataFrame],
     title: str,
     xlabel: str,
-    grey: bool = True,
+    grey: str = CANNOT_TELL,
     band: tuple[float, float] | None = None,
 ) -> None:
     """Differences with 95 % intervals: a row for each label, a mark for each table.
 
-    The difference is also a number at the right, of up to 30 marks.
+    The difference is also a number at the right, of up to 30 marks; of up to ten
+    with its interval.
 
     tables: dict of name: DataFrame with the columns difference, low and high.
     Its index is the labels: the same in each, or each has rows of its own.
-    grey: whether a difference that is not significant is drawn in grey: by the
-    column p, or if there is none, if the interval includes 0. band: low and
-    high of what is to be expected of one more row.
+    grey: what the legend says of a difference that is not significant, by the
+    column p, or if there is none, if the interval includes 0; it is grey. With
+    "" none is. band: low and high of what is to be expected of one more row.
     """
     tables = {name: table.rename(COLLECTIONS) for name, table in tables.items()}
     rows = pd.concat(tables.values()).index
     labels = rows.unique()
     shared = rows.has_duplicates
-    # more numbers would lie on each other
-    has_room = len(rows) <= 30
+    with_ends = len(rows) <= 10
+    is_any_grey = False
     figure, axis = _panel(title, TALLEST, xlabel)
-    axis.axvline(0, color=GREY, lw=1)
+    axis.axvline(0, color="black", lw=1)
+    beside = axis.get_yaxis_transform()  # x in widths of the panel
     texts = []
     step = 0.8 * shared / len(tables)
     # marks of one row stand around its middle, and do not hide each other
@@ -241,22 +245,38 @@ def forest(
         sure = table["low"] * table["high"] > 0  # both ends on one side of 0
         sure = table.get("p", ~sure) < 0.05
         colours = np.where(sure | (not grey), colour, GREY)
+        is_any_grey |= GREY in colours
         axis.hlines(y, table["low"], table["high"], color=colours, lw=2)
         axis.scatter(table["difference"], y, color=colours, marker=mark, zorder=3)
         axis.scatter([], [], color=colour, marker=mark, label=name)
-        for value, height, drawn in zip(table["difference"], y, colours, strict=True):
+        ends = table[["difference", "low", "high"]].itertuples()
+        for (label, value, low, high), height, drawn in zip(
+            ends, y, colours, strict=True
+        ):
+            number = f"{value:+.3f}"
+            interval = f"{low:.3f} to {high:.3f}"
+            texts.append(f"{name} {label}: {number} ({interval})".strip())
             ink = "0.35" if drawn == GREY else drawn  # text needs more contrast
-            place = {"xy": (1.02, height), "xycoords": ("axes fraction", "data")}
-            if has_room:
-                number = f"{value:+.3f}".replace("-", "−")
-                axis.annotate(number, color=ink, va="center", **place)
-        for label, *row in table[["difference", "low", "high"]].itertuples():
-            interval = "{:+.3f} ({:.3f} to {:.3f})".format(*row)
-            texts.append(f"{name} {label}: {interval}".strip())
+            if with_ends:
+                number = f"{number}\n{interval}"
+            # more numbers would lie on each other
+            if len(rows) <= 30:
+                axis.text(
+                    1.02,
+                    height,
+                    number.replace("-", "−"),
+                    color=ink,
+                    va="center",
+                    transform=beside,
+                )
+    if is_any_grey:
+        axis.scatter([], [], color=GREY, label=grey)
     if band:
         axis.axvspan(*band, color="0.9", zorder=0, label="one more collection")
         texts.append("one more collection {:.3f} to {:.3f}".format(*band))
-    _rows(axis, labels, lines=len(tables) if shared else 1)
+    _rows(
+        axis, labels, lines=(len(tables) + with_ends if shared else 1) * (1 + with_ends)
+    )
     _legend_below(figure)
     show(figure, f"{title}. {xlabel}: {'; '.join(texts)}.")
 
@@ -273,7 +293,7 @@ def scatter(
     texts = []
     for axis, (name, table) in panels:
         x, y = table.columns[:2]
-        axis.axline((0, 0), slope=1, color=GREY, lw=1)
+        axis.axline((0, 0), slope=1, color="black", lw=1)
         axis.scatter(table[x], table[y], s=40, color=COLOURS[0])
         texts.append(f"{name}: correlation {table[x].corr(table[y]):.2f}")
     show(figure, f"{title}. {xlabel} against {ylabel}. {'; '.join(texts)}.")
@@ -320,8 +340,8 @@ def searches(
 
     boards: dict of a label, such as "nDCG@10, typed queries": DataFrame with a
     row for each search and the columns value, low and high. The first board
-    gives the order. baseline: a search whose values are drawn as grey lines.
-    file: where to save it; a narrow one for phones is saved beside it.
+    gives the order. baseline: a search whose values are drawn as black lines.
+    file: where it is saved, and not shown; a narrow one for phones beside it.
     """
     # one order in all panels, so that a search is on one line
     order = next(iter(boards.values())).sort_values("value").index[::-1]
@@ -332,7 +352,8 @@ def searches(
         figure.savefig(file.with_stem(f"{file.stem}-narrow"), dpi=110)
         wide = _searches(boards, title, baseline, len(boards))
         wide.savefig(file, dpi=110)
-        plt.close(wide)
+        plt.close("all")
+        return
     texts = [f"{label}: {_labelled(board['value'])}" for label, board in boards.items()]
     show(figure, f"{title}. {'; '.join(texts)}.")
 
@@ -346,7 +367,7 @@ def _searches(boards, title, baseline, columns=1):
         figure.axes, boards.items(), looks(boards), strict=True
     ):
         if baseline:
-            axis.axvline(board.loc[baseline, "value"], color=GREY, lw=1)
+            axis.axvline(board.loc[baseline, "value"], color="black", lw=1)
         y = range(len(board))
         axis.hlines(y, board["low"], board["high"], color=colour, lw=2)
         axis.scatter(board["value"], y, color=colour, marker=mark, zorder=3)
@@ -372,13 +393,13 @@ def bars(
 ) -> None:
     """Horizontal bars with their values beside them, from top to bottom.
 
-    values: a Series of label: value. strong: the labels that are drawn in
-    colour; else all are."""
+    values: a Series of label: value. strong: the labels that are drawn
+    strongly; else all are."""
     figure, axis = _panel(title, TALLEST, xlabel)
     strong = list(strong) or values.index
     [(colour, _)] = looks([f"{xlabel} {title}"])
-    colours = np.where(values.index.isin(strong), colour, GREY)
-    drawn = axis.barh(range(len(values)), values, color=colours)
+    colours = [(colour, 1 if label in strong else 0.3) for label in values.index]
+    drawn = axis.barh(range(len(values)), values, color=colours, edgecolor=colour)
     form = "{:,.0f}" if (values % 1 == 0).all() else "{:.3f}"
     axis.bar_label(drawn, fmt=form, padding=4)
     axis.margins(x=0.16)
@@ -389,7 +410,7 @@ def bars(
 # How a stage is drawn, by its first word: colour, mark, and whether it is filled
 LOOKS_OF_STAGES = {
     "right": (COLOURS[0], "o", True),
-    "shown,": (GREY, "o", True),
+    "shown,": (COLOURS[1], "o", False),
     "stated": (COLOURS[1], "D", True),
     "below": (COLOURS[2], "v", True),
     "not": (COLOURS[2], "X", True),
@@ -571,7 +592,7 @@ def misses(intervals: pd.DataFrame, truth: float, title: str, xlabel: str) -> No
     missed = (low > truth) | (high < truth)
     figure, axis = _panel(title, 5, xlabel)
     widths = np.where(missed, 3, 1)
-    colours = np.where(missed, COLOURS[1], GREY)
+    colours = np.where(missed, COLOURS[1], COLOURS[0])
     axis.hlines(range(len(intervals)), low, high, colors=colours, lw=widths)
     axis.axvline(truth, color="black", lw=1)
     axis.set_yticks([])

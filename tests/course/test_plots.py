@@ -86,6 +86,10 @@ def test_an_interval_with_zero_is_grey_and_one_that_misses_the_truth_is_strong(d
     [axis], _ = draw("forest", {"": GAINS.assign(p=[0.04, 0.2, 0.06])}, "T", "x")
     sure, unsure, below = map(tuple, axis.collections[0].get_colors())
     assert below == unsure != sure  # by the corrected p value
+    [legend] = axis.figure.legends
+    assert "grey: we cannot tell" in [text.get_text() for text in legend.texts]
+    [axis], _ = draw("forest", {"": GAINS.assign(p=0.04)}, "T", "x")
+    assert not axis.figure.legends  # where nothing is grey
     [axis], _ = draw("misses", *DRAWN["misses"])
     assert list(axis.collections[0].get_linewidths()) == [1, 3, 3]
 
