@@ -158,6 +158,8 @@ def main():
     try:
         with locked(results):
             errors = run(paths, results, arguments.in_place)
+    except shutil.Error as error:  # a list of all that could not be copied
+        return f"error: {error.args[0][0][-1]}"
     except (OSError, RuntimeError) as error:
         return f"error: {error}"
     for path, error in errors.items():

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import sys
 
 import nbformat
@@ -106,3 +107,13 @@ model = SentenceTransformer("no folder")"""
     assert "onnxruntime runs the same model" in cell.source
     assert encoded.outputs[0].text == "(384,)\n"
     assert "sentence-transformers" in run("--in-place", path)
+
+
+def test_a_disk_that_is_full_is_one_line(notebooks, run, monkeypatch):
+    def copytree(*_, **__):
+        raise shutil.Error(
+            [("a.svg", "b.svg", "[Errno 28] No space left on device")] * 9
+        )
+
+    monkeypatch.setattr(script.shutil, "copytree", copytree)
+    assert run(notebooks[0]) == "error: [Errno 28] No space left on device"
