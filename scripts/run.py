@@ -143,6 +143,9 @@ def locked(results):
         writer = holder_of(results / "notebooks.lock")
         advice = "wait until it ends, or set COURSE_RESULTS to another folder"
         raise RuntimeError(f"{results}: {writer} writes there; {advice}") from None
+    except OSError as error:  # as of a checkout that is for reading only
+        problem = f"{error}; COURSE_RESULTS may name another folder"
+        raise RuntimeError(problem) from error
 
 
 def main():
