@@ -142,6 +142,21 @@ def test_runs_whose_names_differ_in_a_seed_are_one_system(names, systems):
     assert list(merged) == systems
 
 
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"x": ["a", "run: a"]},  # one run by two names
+        {"x": ["a", "b"], "y": ["b", "c"]},
+        {str(n): ["a", "b"] for n in range(1_000)},
+    ],
+    ids=["by two names", "of two systems", "of a thousand"],
+)
+def test_a_run_is_of_one_system_and_counts_once(declared):
+    searches = {f"run: {name}": Search(name, {}) for name in "abc"}
+    with refused(option="[repeats]"):
+        as_systems(searches, declared)
+
+
 def test_a_query_is_complete_when_every_run_of_a_system_is_judged():
     queries = queries_of(0.9)
     runs = [rankings_of(seed) for seed in (1, 2)]
