@@ -117,7 +117,7 @@ def test_columns_toml_says_which_runs_are_one_system_and_that_none_are(folder):
 
 
 @pytest.mark.parametrize(
-    "text", ['b = "a"', 'b = ["a"]', "b = [1, 2]", 'b = ["a", "a"]']
+    "text", ['b = "a"', 'b = ["a"]', "b = [1, 2]", 'b = ["a", "a"]', '" " = ["a", "c"]']
 )
 def test_a_system_needs_two_names(text):
     with refused("columns.toml", option="[repeats]"):
