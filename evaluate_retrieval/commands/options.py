@@ -16,7 +16,6 @@ from evaluate_retrieval.words.constants import MARGIN
 
 DAY = 86_400  # seconds; no time-out is longer
 MOST_JOBS = 64
-LARGEST_K = 10_000
 
 
 def option(help: str, default: Any = None, **how: Any) -> Any:
@@ -142,8 +141,8 @@ class SearchOptions(Options):
         "so many results count",
         metavar="N",
         convert=int,
-        is_fine=lambda k: k <= LARGEST_K,
-        problem=f"{LARGEST_K:,} results count at most",
+        is_fine=lambda k: k <= registry.LARGEST_K,
+        problem=registry.TOO_MANY,
     )
     relevant: float | None = option(
         "the lowest that is relevant; without it each above 0",
