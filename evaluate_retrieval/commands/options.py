@@ -64,7 +64,8 @@ class Options:
             elif told := each.metadata.get("problem_with", lambda _: "")(value):
                 problem = told
             elif not is_fine(value):
-                problem = f"{value!r}: {each.metadata['problem']}"
+                named = str(value) if isinstance(value, Path) else value
+                problem = f"{named!r}: {each.metadata['problem']}"
             else:
                 continue
             raise utils.InputError(option=flag_of(each), problem=problem)

@@ -242,8 +242,10 @@ def test_a_grade_that_was_edited_into_none_is_named(tmp_path, cell):
     header = OLD.splitlines()[0]
     path.write_text(f"{header},grades\nq1,hum,hi-fi,vague,d0,1,{cell}\n")
     before = path.read_bytes()
+    pairs = PAIRS[:1].assign(query="hum", course="hi-fi")
+    session = judged(tmp_path / "judgements-ben.csv", "2", pairs)
     with refused("judged-queries.csv", column="grades"):
-        add(path, judged(tmp_path / "judgements-ben.csv", "2").path)
+        add(path, session.path)
     assert path.read_bytes() == before
 
 
