@@ -5,6 +5,7 @@ edited grade counts for both. docs/how-to/gate.md says what the outcomes mean.""
 
 import gzip
 import json
+import math
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -116,12 +117,14 @@ def read_baseline(path: str | Path) -> dict[str, Kept]:
         if not content["kinds"] or content["version"] != VERSION:
             raise ValueError(content["version"])
         return {
-            kind: Kept(
-                **kept
-                | {
-                    "queries": pd.DataFrame(kept["queries"])[KEPT_COLUMNS],
-                    "measure": measures_of(*kept["measure"])[kind],
-                }
+            kind: _checked(
+                Kept(
+                    **kept
+                    | {
+                        "queries": pd.DataFrame(kept["queries"])[KEPT_COLUMNS],
+                        "measure": measures_of(*kept["measure"])[kind],
+                    }
+                )
             )
             for kind, kept in content["kinds"].items()
         }
@@ -130,6 +133,19 @@ def read_baseline(path: str | Path) -> dict[str, Kept]:
         advice = "to make one: evaluate the search that you ship, and keep its new"
         advice = f"{advice} {BASELINE}"
         raise utils.InputError(path, problem, advice=advice) from error
+
+
+def _checked(kept):
+    """What a baseline keeps. ValueError where somebody has edited it into no such."""
+    grades = chain(*map(dict.values, kept.qrels.values()))
+    texts = [kept.search, kept.judgements, *kept.texts.values()]
+    texts += chain(*map(dict.values, kept.alternatives.values()))
+    texts += chain(*map(list.copy, kept.rankings.values()))
+    are_texts = all(isinstance(text, str) for text in texts)
+    are_grades = all(0 <= grade < math.inf for grade in grades)
+    if not (are_texts and are_grades and type(kept.updates) is int):
+        raise ValueError("rankings, grades or texts are none")
+    return kept
 
 
 def _without_nothing(kept):

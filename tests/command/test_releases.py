@@ -395,6 +395,34 @@ def test_a_baseline_that_unpacks_without_end_is_refused(tmp_path, monkeypatch):
         read_baseline(tmp_path / BASELINE)
 
 
+EDITED = {
+    "rankings": [None, [1], -1, {"q": "abc"}, {"q": [1]}, {"q": {"d": 1}}, "x"],
+    "qrels": [[], "x", {"q": "abc"}, {"q": {"d": "1"}}, {"q": {"d": float("nan")}}],
+    "texts": [None, [], 10**30, {"d": {"e": 1}}, {"d": 1}],
+    "alternatives": [[1], {"q": ["d"]}, {"q": {"d": 1}}],
+    "updates": [[1], "1", 1.5, None, True],
+    "search": [None, 7, ["a"]],
+    "measure": [["evil", 10], ["ndcg", "ten"], ["ndcg", 10**9], ["ndcg", -1], None],
+    "queries": [{}, [], None, {"query_id": ["q"]}],
+    "judgements": [7],
+}
+
+
+@pytest.mark.parametrize("name", EDITED)
+def test_a_baseline_that_was_edited_is_named(story, tmp_path, name):
+    content = json.loads(gzip.decompress(story["baseline"].read_bytes()))
+    [kind] = content["kinds"]
+    path = tmp_path / BASELINE
+    for value in EDITED[name]:
+        kept = content["kinds"][kind] | {name: value}
+        text = json.dumps(content | {"kinds": {kind: kept}})
+        path.write_bytes(gzip.compress(text.encode()))
+        with refused(BASELINE):
+            read_baseline(path)
+    path.write_bytes(story["baseline"].read_bytes())
+    assert read_baseline(path)
+
+
 def a_look(name):
     return looks.Look(1, name, "state", {"new": 1.0})
 
