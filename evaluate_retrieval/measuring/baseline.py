@@ -27,7 +27,9 @@ from evaluate_retrieval.words.templates import render
 MOST_GONE = 0.1  # of the baseline's queries
 BASELINE = "baseline.json.gz"
 VERSION = 3  # of the baseline's form
-LARGEST = 1_000_000_000  # bytes of it, unpacked; 5,000 queries have some 50 million
+MOST_UNPACKED = (
+    1_000_000_000  # bytes of it, unpacked; 5,000 queries have some 50 million
+)
 KEPT_COLUMNS = ["query_id", "question", "need"]
 SELDOM = ["alternatives", "only_answered", "updates"]
 
@@ -110,14 +112,14 @@ def read_baseline(path: str | Path) -> dict[str, Kept]:
     packed = Path(path).read_bytes()
     try:
         with gzip.open(BytesIO(packed)) as file:
-            text = file.read(LARGEST + 1)
-        if len(text) > LARGEST:
-            raise ValueError(f"it has more than {LARGEST:,} bytes")
+            text = file.read(MOST_UNPACKED + 1)
+        if len(text) > MOST_UNPACKED:
+            raise ValueError(f"it has more than {MOST_UNPACKED:,} bytes")
         content = json.loads(text)
         if not content["kinds"] or content["version"] != VERSION:
             raise ValueError(content["version"])
         return {
-            kind: _checked(
+            kind: _as_written(
                 Kept(
                     **kept
                     | {
@@ -135,7 +137,7 @@ def read_baseline(path: str | Path) -> dict[str, Kept]:
         raise utils.InputError(path, problem, advice=advice) from error
 
 
-def _checked(kept):
+def _as_written(kept):
     """What a baseline keeps. ValueError where somebody has edited it into no such."""
     grades = chain(*map(dict.values, kept.qrels.values()))
     texts = [kept.search, kept.judgements, *kept.texts.values()]

@@ -389,7 +389,7 @@ def test_a_reference_is_a_file_of_its_own(story):
 
 
 def test_a_baseline_that_unpacks_without_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("evaluate_retrieval.measuring.baseline.LARGEST", 1_000)
+    monkeypatch.setattr("evaluate_retrieval.measuring.baseline.MOST_UNPACKED", 1_000)
     (tmp_path / BASELINE).write_bytes(gzip.compress(b" " * 100_000))
     with refused(BASELINE):
         read_baseline(tmp_path / BASELINE)
