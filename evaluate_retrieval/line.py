@@ -334,5 +334,5 @@ def _summarise(problem: str, words: list[str]) -> None:
 
         try:
             outcomes.write_summary(problem, path)
-        except OSError as error:  # the first error is the one to tell
+        except (OSError, ValueError) as error:  # the first error is the one to tell
             print(f"error: {printable(str(error))}", file=sys.stderr)

@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from course import elastic, our_data
 from evaluate_retrieval.reading import places
-from evaluate_retrieval.reading.locks import lock_of
+from evaluate_retrieval.reading.locks import holder_of, lock_of
 from evaluate_retrieval.reading.writing import write_text
 from evaluate_retrieval.searching import embedding
 
@@ -133,6 +133,21 @@ def run(paths, results, in_place):
     return errors
 
 
+def locked(results):
+    """Keep other runs out of a folder of results: a context manager, once it has it.
+
+    RuntimeError says which process is in it."""
+    try:
+        return lock_of(results / "notebooks").acquire(timeout=0)
+    except TimeoutError:  # of the lock
+        writer = holder_of(results / "notebooks.lock")
+        advice = "wait until it ends, or set COURSE_RESULTS to another folder"
+        raise RuntimeError(f"{results}: {writer} writes there; {advice}") from None
+    except OSError as error:  # as of a checkout that is for reading only
+        problem = f"{error}; COURSE_RESULTS may name another folder"
+        raise RuntimeError(problem) from error
+
+
 def main():
     parser = machine.parser(__doc__)
     text = "refresh the committed notebooks"
@@ -144,9 +159,10 @@ def main():
     os.environ["COURSE_RUN"] = uuid.uuid4().hex
     results = our_data.results_folder()
     try:
-        # one run at a time
-        with lock_of(results / "notebooks").acquire(timeout=0):
+        with locked(results):
             errors = run(paths, results, arguments.in_place)
+    except shutil.Error as error:  # a list of all that could not be copied
+        return f"error: {error.args[0][0][-1]}"
     except (OSError, RuntimeError) as error:
         return f"error: {error}"
     for path, error in errors.items():

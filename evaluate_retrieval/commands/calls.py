@@ -39,7 +39,7 @@ def carry_out(options: SearchOptions) -> dict:
     or with the first. ValueError without an agent, and for a folder without
     judgements."""
     with run.at_work(options) as options, manifest.recorded_run(options, {}):
-        folder = run.read_aloud(options)
+        folder = steps.undivided(run.read_aloud(options))
         if folder.decides != "judged":
             problem = "no judged queries, so nothing to score"
             raise utils.InputError(options.source, problem)

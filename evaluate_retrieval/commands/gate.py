@@ -1,7 +1,6 @@
 """`gate`: is a search worse than in an earlier run, or than at the last release?"""
 
 import logging
-import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,10 +9,15 @@ from evaluate_retrieval.commands import run, steps, verdicts
 from evaluate_retrieval.commands.options import SearchOptions, option
 from evaluate_retrieval.measuring import baseline, looks, outcomes, releases
 from evaluate_retrieval.reading.kept import keep_sealed
+from evaluate_retrieval.reading.writing import write_bytes
 from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import ERROR, FORBIDDEN
 
 HELP = "is a search worse than in an earlier run?"
+A_FILE = {  # a device never ends
+    "is_fine": lambda path: Path(path).is_file() or not Path(path).exists(),
+    "problem": "a folder, a device or a pipe, and no file",
+}
 log = logging.getLogger(__name__)
 
 
@@ -21,17 +25,12 @@ log = logging.getLogger(__name__)
 class GateOptions(SearchOptions):
     """How a run is held against a baseline, and against that of the last release."""
 
-    baseline: Path = option(
-        "of an earlier run",
-        convert=Path,
-        required=True,
-        is_fine=lambda path: Path(path).is_file() or not Path(path).exists(),
-        problem="a folder, a device or a pipe, and no file",
-    )
+    baseline: Path = option("of an earlier run", convert=Path, required=True, **A_FILE)
     reference: Path | None = option(
         "of the last release, if not reference.json.gz beside the baseline",
         convert=Path,
         metavar="FILE",
+        **A_FILE,
     )
     update: bool = option("unless it is worse, it is the next baseline", False)
     release: bool = option("a verdict on all since the last release", False)
@@ -61,6 +60,9 @@ def _held(options, may_lack):
     for path in (options.baseline, options.reference):
         if path.resolve().parent == options.out.resolve():
             raise utils.InputError(path, "this run writes there", advice="name a copy")
+    if options.reference.resolve() == options.baseline.resolve():
+        problem = "is the baseline, which each update moves"
+        raise utils.InputError(option="--reference", value=path, problem=problem)
     is_first = options.release and options.update
     before = baseline.read_baseline(options.baseline)
     last = {}
@@ -141,7 +143,7 @@ def _update(options, evaluated, kept, sealed):
     """Write the baseline of this run over that of before; of a release both files.
 
     From then on a part of the queries is sealed, if there are enough."""
-    shutil.copy(options.out / baseline.BASELINE, options.baseline)
+    write_bytes(options.baseline, (options.out / baseline.BASELINE).read_bytes())
     log.info(f"{options.baseline} is of this run now")
     if not options.release:
         return

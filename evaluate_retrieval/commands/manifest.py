@@ -18,6 +18,7 @@ from pathlib import Path
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands.options import Options
 from evaluate_retrieval.reading import files, places
+from evaluate_retrieval.reading.listing import TEXTS
 from evaluate_retrieval.reading.locks import lock_of
 from evaluate_retrieval.reading.writing import write_text
 from evaluate_retrieval.words.text import without_secrets
@@ -195,7 +196,9 @@ def recorded_run(options: Options, models: dict[str, str]) -> Iterator[str]:
     try:
         yield content["id"]
         differ = inputs.items() - _hashes(source, results).items()
-        content["changed"] = changed = sorted(name for name, _ in differ)
+        # what the run itself keeps beside the documents is no news
+        changed = sorted(name for name, _ in differ if Path(name).name != TEXTS)
+        content["changed"] = changed
         if changed:
             text = "%s: %s changed during the run; what was read before counts"
             log.warning(text, source, ", ".join(changed))

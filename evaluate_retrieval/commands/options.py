@@ -17,7 +17,6 @@ from evaluate_retrieval.words.constants import MARGIN
 DAY = 86_400  # seconds; no time-out is longer
 MOST_JOBS = 64
 MOST_REPEATS = 100
-LARGEST_K = 10_000
 
 
 def option(help: str, default: Any = None, **how: Any) -> Any:
@@ -66,7 +65,8 @@ class Options:
             elif told := each.metadata.get("problem_with", lambda _: "")(value):
                 problem = told
             elif not is_fine(value):
-                problem = f"{value!r}: {each.metadata['problem']}"
+                named = str(value) if isinstance(value, Path) else value
+                problem = f"{named!r}: {each.metadata['problem']}"
             else:
                 continue
             raise utils.InputError(option=flag_of(each), problem=problem)
@@ -155,8 +155,8 @@ class SearchOptions(Options):
         "so many results count",
         metavar="N",
         convert=int,
-        is_fine=lambda k: k <= LARGEST_K,
-        problem=f"{LARGEST_K:,} results count at most",
+        is_fine=lambda k: k <= registry.LARGEST_K,
+        problem=registry.TOO_MANY,
     )
     relevant: float | None = option(
         "the lowest that is relevant; without it each above 0",

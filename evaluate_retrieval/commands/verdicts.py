@@ -4,6 +4,7 @@ options: see `options.SearchOptions`."""
 
 import logging
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import date
 from itertools import chain
@@ -96,24 +97,27 @@ def verdict_at(
     asked: dict[str, Any] = {"incumbent": options.incumbent, "margin": options.margin}
     if incumbent is None or measured.values.shape[1] == 1:
         return verdict_on(folder, candidates, results, **asked)
-    earlier = looks.read_looks(folder.source)
     ours = candidates.searches.keys() - candidates.own.keys()
-    look = looks.look_at(measured, incumbent, earlier, ours)
-    errors = looks.errors_of(earlier, look)
-    verdict = verdict_on(folder, candidates, results, errors=errors, **asked)
+    with looks.alone_at(folder.source) if spends else nullcontext():
+        earlier = looks.read_looks(folder.source)
+        look = looks.look_at(measured, incumbent, earlier, ours)
+        errors = looks.errors_of(earlier, look)
+        verdict = verdict_on(folder, candidates, results, errors=errors, **asked)
+        if spends:
+            says = _said_of(verdict, incumbent)
+            _keep_look(folder, measured, replace(look, says=says))
     level = 2 * min(ship for ship, _ in errors.values())
     verdict = replace(
         verdict, trial=look.trial, level=level, looks=looks.n_looks(earlier, look)
     )
-    says = {
-        "day": str(date.today()),
-        "verdict": verdict.verdict,
-        "incumbent": incumbent,
-    }
-    says |= {"ships": verdict.name if verdict.verdict == "ship" else ""}
-    if spends:
-        _keep_look(folder, measured, replace(look, says=says))
     return verdict
+
+
+def _said_of(verdict, incumbent):
+    """What a look says of its verdict, for people: a dict."""
+    ships = verdict.name if verdict.verdict == "ship" else ""
+    told = {"day": str(date.today()), "verdict": verdict.verdict}
+    return {**told, "incumbent": incumbent, "ships": ships}
 
 
 def _keep_look(folder, measured, look):

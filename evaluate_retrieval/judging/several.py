@@ -7,8 +7,10 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from evaluate_retrieval import utils
 from evaluate_retrieval.reading.graded import combined
 from evaluate_retrieval.reading.joining import asked
+from evaluate_retrieval.reading.listing import JUDGED
 
 BEFORE = "before"  # who gave a grade of which no row says who did
 BY_HAND = "settled"  # who gave one that is not what the others' grades give
@@ -80,7 +82,7 @@ def with_grades(
             judged["drawn"] = "random"
         told_of = {"grades": told(grades), "times": told(times)}
         rows.append({**row, **judged, **told_of})
-        by_person.append({name: float(grade) for name, grade in grades.items()})
+        by_person.append(_numbers(grades))
     counted = combined(pd.DataFrame(by_person)).map(_as_cell)
     merged = pd.DataFrame(rows).assign(grade=list(counted))
     differ = sum(len({*grades.values()}) > 1 for grades in by_person)
@@ -110,10 +112,19 @@ def _known_grades(row, old):
     if not grades:
         grades = {record["judge"]: _as_cell(record["grade"]) for record in old}
         return grades if grade in grades.values() else {**grades, BEFORE: grade}
-    numbers = pd.DataFrame([{name: float(text) for name, text in grades.items()}])
+    numbers = pd.DataFrame([_numbers(grades)])
     if _as_cell(combined(numbers).iloc[0]) != grade:
         grades[BY_HAND] = grade
     return grades
+
+
+def _numbers(grades):
+    """Each person's grade as a number. ValueError for a cell that was edited."""
+    numbers = pd.to_numeric(pd.Series(grades), errors="coerce").astype(float)
+    if not numbers.between(0, float("inf"), inclusive="left").all():
+        problem = f"{told(grades)!r:.80} has a grade that is none"
+        raise utils.InputError(JUDGED, problem, column="grades", advice="mend it")
+    return numbers.to_dict()
 
 
 def _as_cell(grade):

@@ -5,9 +5,11 @@ edited grade counts for both. docs/how-to/gate.md says what the outcomes mean.""
 
 import gzip
 import json
+import math
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,9 @@ from evaluate_retrieval.words.templates import render
 MOST_GONE = 0.1  # of the baseline's queries
 BASELINE = "baseline.json.gz"
 VERSION = 3  # of the baseline's form
+MOST_UNPACKED = (
+    1_000_000_000  # bytes of it, unpacked; 5,000 queries have some 50 million
+)
 KEPT_COLUMNS = ["query_id", "question", "need"]
 SELDOM = ["alternatives", "only_answered", "updates"]
 
@@ -106,16 +111,22 @@ def read_baseline(path: str | Path) -> dict[str, Kept]:
     ValueError for a file that is damaged, or of another form."""
     packed = Path(path).read_bytes()
     try:
-        content = json.loads(gzip.decompress(packed))
+        with gzip.open(BytesIO(packed)) as file:
+            text = file.read(MOST_UNPACKED + 1)
+        if len(text) > MOST_UNPACKED:
+            raise ValueError(f"it has more than {MOST_UNPACKED:,} bytes")
+        content = json.loads(text)
         if not content["kinds"] or content["version"] != VERSION:
             raise ValueError(content["version"])
         return {
-            kind: Kept(
-                **kept
-                | {
-                    "queries": pd.DataFrame(kept["queries"])[KEPT_COLUMNS],
-                    "measure": measures_of(*kept["measure"])[kind],
-                }
+            kind: _as_written(
+                Kept(
+                    **kept
+                    | {
+                        "queries": pd.DataFrame(kept["queries"])[KEPT_COLUMNS],
+                        "measure": measures_of(*kept["measure"])[kind],
+                    }
+                )
             )
             for kind, kept in content["kinds"].items()
         }
@@ -124,6 +135,19 @@ def read_baseline(path: str | Path) -> dict[str, Kept]:
         advice = "to make one: evaluate the search that you ship, and keep its new"
         advice = f"{advice} {BASELINE}"
         raise utils.InputError(path, problem, advice=advice) from error
+
+
+def _as_written(kept):
+    """What a baseline keeps. ValueError where somebody has edited it into no such."""
+    grades = chain(*map(dict.values, kept.qrels.values()))
+    texts = [kept.search, kept.judgements, *kept.texts.values()]
+    texts += chain(*map(dict.values, kept.alternatives.values()))
+    texts += chain(*map(list.copy, kept.rankings.values()))
+    are_texts = all(isinstance(text, str) for text in texts)
+    are_grades = all(0 <= grade < math.inf for grade in grades)
+    if not (are_texts and are_grades and type(kept.updates) is int):
+        raise ValueError("rankings, grades or texts are none")
+    return kept
 
 
 def _without_nothing(kept):

@@ -6,7 +6,8 @@ share one error. A *trial* is a new set of searches, or of drawn queries; its lo
 those at more judgements. Looking again at what was there is free."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -17,6 +18,7 @@ from evaluate_retrieval import utils
 from evaluate_retrieval.measuring.grounds import grounds_of
 from evaluate_retrieval.measuring.scored import Measured
 from evaluate_retrieval.reading import kept
+from evaluate_retrieval.reading.locks import held
 from evaluate_retrieval.reading.writing import make_folder, write_text
 
 SHIP = 0.01  # how often a search without a gain ships, in all looks at a folder
@@ -50,11 +52,35 @@ def read_looks(source: Path, part: str = "") -> list[Look]:
     for path in sorted((place / LOOKS_IN / part).glob("*.json")) if place else ():
         try:
             look = Look(**json.loads(path.read_text("utf-8")))
+            _fail_unless_one(look)
         except (TypeError, ValueError, RecursionError) as error:
             problem = f"no look that this version wrote: {error}"
             raise utils.InputError(path, problem, advice="take it out") from error
         looks.append(replace(look, name=path.name))
     return looks
+
+
+def _fail_unless_one(look):
+    """ValueError for a look with values that none can have."""
+    shares = {**look.shares}.values()
+    are_shares = all(isinstance(each, int | float) and each >= 0 for each in shares)
+    are_texts = isinstance(look.key, str) and isinstance(look.state, str)
+    if type(look.trial) is not int or look.trial < 1 or not (are_shares and are_texts):
+        raise ValueError(f"trial {look.trial!r:.20}, shares {look.shares!r:.60}")
+
+
+@contextmanager
+def alone_at(source: Path) -> Iterator[None]:
+    """Keep other runs from looking at a folder meanwhile, where it can be written.
+
+    Else two that look at once would spend the same part of the error."""
+    place = kept.folder_of(source)
+    with ExitStack() as stack:
+        if place:
+            with suppress(OSError):  # then no look is kept either, which is said
+                make_folder(place / LOOKS_IN)
+                stack.enter_context(held(place / LOOKS_IN))
+        yield
 
 
 def write_look(source: Path, look: Look, part: str = "") -> None:
@@ -69,10 +95,13 @@ def write_look(source: Path, look: Look, part: str = "") -> None:
     make_folder(folder)
     content = {name: value for name, value in vars(look).items() if name != "name"}
     text = json.dumps(content, indent=1, sort_keys=True)
-    stems = [path.stem for path in folder.glob("*.json")]
-    n = 1 + max(map(int, filter(str.isdecimal, stems)), default=0)
-    path = folder / f"{n:04}.json"
-    write_text(path, f"{text}\n", is_durable=True, is_new=True)
+    while True:
+        stems = [path.stem for path in folder.glob("*.json")]
+        n = 1 + max(map(int, filter(str.isdecimal, stems)), default=0)
+        path = folder / f"{n:04}.json"
+        # another run may have taken the number: no look is lost
+        with suppress(FileExistsError):
+            return write_text(path, f"{text}\n", is_durable=True, is_new=True)
 
 
 def look_at(

@@ -30,6 +30,8 @@ class Measure:
 
     def __post_init__(self):
         utils.check_k(self.k)
+        if self.k > registry.LARGEST_K:
+            raise utils.InputError(option="--k", problem=registry.TOO_MANY)
         registry.chosen(self.by)
 
     def __str__(self):

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluate_retrieval.measuring.baseline import Outcome
+from evaluate_retrieval.reading.writing import append_text
 from evaluate_retrieval.words.constants import (
     ERROR,
     FORBIDDEN,
@@ -61,5 +62,4 @@ def write_summary(outcomes: list[Outcome] | str, path: str | Path) -> None:
         text = f"**The gate: error.** {cell(outcomes, 2_000)}"
     else:
         text = markdown(outcomes)
-    with open(path, "a", encoding="utf-8", errors="replace") as file:
-        file.write(f"{text}\n")
+    append_text(path, text)

@@ -19,6 +19,8 @@ from evaluate_retrieval import utils
 METRIC_PLUG_INS = "evaluate_retrieval.metrics"  # a group of entry points
 METRIC_FILES = Path(__file__).with_name("metrics")
 SPELLING = re.compile(r"\s*([^()@]+?)\s*(?:\(([^()]*)\))?\s*(?:@\s*(\d+))?\s*")
+LARGEST_K = 10_000  # results that count; nobody looks at more
+TOO_MANY = f"{LARGEST_K:,} results count at most"
 EXACT = "exact"
 CAUTIOUS = "cautious"  # never too high, but it may be too low
 NO_BOUND = "none"
@@ -177,6 +179,8 @@ def metric_and_k(text: str) -> tuple[MetricAsked, int | None]:
     parameters = usual | given
     in_order = {key: different[key] for key in parameters if key in different}
     by = name + _in_brackets(in_order)
+    if k and (len(k) > len(str(LARGEST_K)) or int(k) > LARGEST_K):
+        raise utils.InputError(option="--metric", problem=f"{text!r:.80}: {TOO_MANY}")
     return MetricAsked(by, metric, parameters), int(k) if k else None
 
 

@@ -81,13 +81,14 @@ def opened(source: Path, sealed: Kept) -> tuple[float, str]:
 
     It is kept beside the looks at the folder. The same lists and grades are no new
     opening. OSError where it cannot be kept: what is not counted is not opened."""
-    earlier = looks.read_looks(source, IN_LOOKS)
     state = looks.hash_of(sealed.qrels)
     key = looks.hash_of([sealed.rankings, state])
-    look = looks.next_look(earlier, key, state, {"": 1.0})
-    error = looks.level(looks.KEEP, earlier, look, "")
     says = {"day": str(date.today()), "search": sealed.search}
-    looks.write_look(source, replace(look, says=says), IN_LOOKS)
+    with looks.alone_at(source):
+        earlier = looks.read_looks(source, IN_LOOKS)
+        look = looks.next_look(earlier, key, state, {"": 1.0})
+        error = looks.level(looks.KEEP, earlier, look, "")
+        looks.write_look(source, replace(look, says=says), IN_LOOKS)
     n = max(len(earlier), look.trial)
     sentence = (
         f"Openings of the sealed part so far: {n:,}. All share an error of 5%, so the "

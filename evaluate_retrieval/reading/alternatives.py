@@ -138,10 +138,9 @@ def with_copies(
     if not has_copies.any():
         return questions, []
     known = [twins.get(id_, [id_])[0] for id_ in questions["document"]]
-    names = [
-        dict.fromkeys(twins.get(id_, ()), twins.get(id_, [id_])[0])
-        for id_ in questions["document"]
-    ]
+    # a dict for all questions on a text, which may have ten thousand copies
+    by_name = {id_: dict.fromkeys(twins.get(id_, ()), id_) for id_ in {*known}}
+    names = [by_name[id_] for id_ in known]
     note = (
         f"{has_copies.sum():,} generated questions have a document that is there "
         "several times: each copy counts as it"

@@ -172,7 +172,7 @@ def _repeats_in(path, systems):
         raise utils.InputError(path, advice, option="[repeats]")
     for name, runs in systems.items():
         are_names = isinstance(runs, list) and all(isinstance(run, str) for run in runs)
-        if not are_names or len({*runs}) < 2:
+        if not (are_names and name.strip()) or len({*runs}) < 2:
             problem = f"{name} = {runs!r}: {advice}"
             raise utils.InputError(path, problem, option="[repeats]")
     return systems

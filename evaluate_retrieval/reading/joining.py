@@ -19,6 +19,7 @@ from evaluate_retrieval.reading.opening import Table
 PAIR = ["query_id", "document"]
 SAME_TEXT = ["course", "question", "text"]  # of documents that are one
 LOG_COLUMNS = ["query_id", "question", "course"]
+MOST_SHARED = 1_000_000  # grades that documents get since they have a judged text
 HTML = r"(?i)</?(?:p|div|span|br|table|script|li|h\d)\b[^<>]*>"
 
 
@@ -89,7 +90,9 @@ def twins_of(documents: utils.Documents) -> dict[str, list[str]]:
         table["text"].str.strip() != ""
     )
     groups = table[is_twin].groupby(SAME_TEXT, sort=False)["id"].unique()
-    return {id_: sorted(ids) for ids in groups if len(ids) > 1 for id_ in ids}
+    # a list for all of a group: of ten thousand copies each has ten thousand
+    lists = [sorted(ids) for ids in groups if len(ids) > 1]
+    return {id_: ids for ids in lists for id_ in ids}
 
 
 # --- Queries of judgements ----------------------------------------------------------
@@ -191,10 +194,30 @@ def _of_twins(graded, twins):
     if of_twins.empty:
         return of_twins
     copies = of_twins.assign(document=of_twins["document"].map(twins))
-    copies = copies.explode("document").sort_values("grade", ascending=False)
+    copies["text"] = copies["document"].str[0]
+    copies = copies.sort_values("grade", ascending=False, kind="stable")
+    # the highest grade of a query for a text is that of all its copies
+    copies = copies.drop_duplicates(["query_id", "text"])
+    _fail_if_many(copies)
+    copies = copies.drop(columns="text")
+    copies = copies.explode("document")
     known = graded["query_id"] + "\n" + graded["document"]
     copies = copies[~(copies["query_id"] + "\n" + copies["document"]).isin(known)]
     return copies.drop_duplicates(PAIR).sort_index()
+
+
+def _fail_if_many(copies):
+    """ValueError where so many documents have a judged text that all must stop here."""
+    sizes = copies["document"].str.len()
+    if sizes.sum() > MOST_SHARED:
+        largest = copies.loc[sizes.idxmax(), "document"]
+        n = (copies["text"] == largest[0]).sum()
+        problem = (
+            f"{len(largest):,} documents have the text of {largest[0]!r}, and {n:,} "
+            f"queries a grade of it: with such texts {sizes.sum():,} grades are shared"
+        )
+        advice = "leave one document of each text, and its grades"
+        raise utils.InputError(problem=problem, advice=advice)
 
 
 def asked(table: pd.DataFrame) -> pd.Series:

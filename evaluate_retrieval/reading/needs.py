@@ -22,6 +22,7 @@ import scipy  # loads its parts when they are used
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading.files import read_csv, text_hash
 from evaluate_retrieval.reading.listing import KEPT_IN
+from evaluate_retrieval.reading.locks import held
 from evaluate_retrieval.reading.writing import make_folder, write_table
 
 FROZEN = Path(KEPT_IN, "needs.csv")  # beside the documents
@@ -242,11 +243,11 @@ def freeze(folder: Path, needs: Mapping[str, str]) -> str:
     needs: a dict of query id: need. A query that has one there keeps it. Returns
     a sentence where they cannot be written, else ""."""
     try:
-        kept = frozen(folder)
-        everything = dict(needs) | kept
-        if everything != kept:
-            make_folder((folder / FROZEN).parent)
-            rows = sorted(everything.items())
+        if needs.keys() <= frozen(folder).keys():
+            return ""
+        make_folder((folder / FROZEN).parent)
+        with held(folder / FROZEN):  # another run may add some, too
+            rows = sorted((dict(needs) | frozen(folder)).items())
             write_table(pd.DataFrame(rows, columns=KEPT), folder / FROZEN)
     except (OSError, ValueError) as error:
         return f"{folder / FROZEN}: the needs are not kept: {error}"

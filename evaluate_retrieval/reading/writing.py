@@ -109,6 +109,22 @@ def write_bytes(
             beside.unlink(missing_ok=True)
 
 
+def append_text(path: str | Path, text: str) -> None:
+    """Append lines to a file as UTF-8, a blank line behind what stands there.
+
+    The summary of a job is appended to by each of its steps. So it is the one file that
+    is not written anew and renamed: what others append meanwhile would be lost. OSError
+    names the file."""
+    path = Path(path)
+    try:
+        with open(path, "ab") as file:
+            # who wrote before may not have ended the line
+            start = "\n\n" if os.fstat(file.fileno()).st_size else ""
+            file.write(f"{start}{text}\n".encode(errors="replace"))
+    except OSError as error:
+        raise named_error(error, path) from error
+
+
 def _write_beside(beside, content, access, pattern, is_durable):
     """Write a new file. access: the stat of the pattern, whose access it gets."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)

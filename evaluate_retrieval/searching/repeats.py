@@ -105,8 +105,14 @@ def _by_seed(searches):
 def _as_declared(searches, declared):
     """The names of each system's runs, as columns.toml says them."""
     systems = {}
+    seen = set()
     for name, runs in declared.items():
         full = [named(run, searches, "[repeats]") for run in runs]
+        for run in full:
+            if run in seen:  # it would count twice, or in two candidates
+                problem = f"{run!r} stands there twice"
+                raise utils.InputError(problem=problem, option="[repeats]")
+            seen.add(run)
         prefix = full[0].partition(": ")[0]
         systems[name if name.startswith(prefix) else f"{prefix}: {name}"] = full
     return systems

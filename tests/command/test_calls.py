@@ -4,6 +4,7 @@ import json
 import re
 from itertools import chain
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -226,3 +227,18 @@ def test_a_search_with_several_lists_is_one_ranking_elsewhere():
     ]
     with pytest.raises(serve.FormError):
         serve.calls_of([{"asked": "no ids"}])
+
+
+def test_of_many_queries_none_is_set_aside(folder, tmp_path, capsys):
+    """Where nothing is tuned there is nothing to set queries aside for."""
+    ids = [f"q{number}" for number in range(1_000)]
+    rows = [f"{id_},what is {id_}?\n" for id_ in ids]
+    (folder / "queries.csv").write_text("id,text\n" + "".join(rows))
+    pairs = [f"{id_} 0 {'abcdef'[n % 6]} 1\n" for n, id_ in enumerate(ids)]
+    (folder / "qrels.txt").write_text("".join(pairs))
+    agent = lines_of(*({"query_id": id_, "ids": ["a"]} for id_ in ids))
+    (folder / "calls.jsonl").write_text(agent)
+    assert main(["calls", str(folder), "--out", str(tmp_path / "out")]) == 0
+    by_query = pd.read_csv(tmp_path / "out" / "calls.csv")
+    assert {*by_query["query_id"]} == {*ids}
+    assert "not judged here" not in capsys.readouterr().out

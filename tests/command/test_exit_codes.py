@@ -105,9 +105,12 @@ def test_json_into_a_closed_output_is_an_error(folder, monkeypatch):
     assert line.main(words_of(folder, "")) == 1  # nobody asked to be shown anything
 
 
+@pytest.mark.parametrize("name", ["none/summary.md", "a\0b", "."])
 @pytest.mark.parametrize("more", [[], ["--baseline", "no such file"]])
-def test_a_summary_that_cannot_be_written_leaves_one_document(folder, more, capsys):
-    summary = ["--summary", str(folder / "none" / "summary.md"), "--json"]
+def test_a_summary_that_cannot_be_written_leaves_one_document(
+    folder, more, name, capsys
+):
+    summary = ["--summary", f"{folder}/{name}", "--json"]
     assert line.main([*words_of(folder, "gate", *summary), *more]) == 3
     assert json.loads(capsys.readouterr().out)["code"] == 3
 

@@ -288,9 +288,9 @@ def test_the_summary_shows_texts_of_users_and_no_markup_of_theirs():
 
 def test_the_summary_is_added_to_a_file(tmp_path):
     path = tmp_path / "job.md"
-    path.write_text("before\n")
+    path.write_text("before")  # somebody has not ended the line
     write_summary(outcomes_of({"judged": GOOD}, {"judged": GOOD}), path)
     write_summary("no <b>", path)
     text = path.read_text()
-    assert text.startswith("before\n## Search: Not worse\n")
-    assert text.endswith("\n**The gate: error.** no &#60;b&#62;\n")
+    assert text.startswith("before\n\n## Search: Not worse\n")
+    assert text.endswith("\n\n**The gate: error.** no &#60;b&#62;\n")

@@ -15,6 +15,7 @@ from evaluate_retrieval import api, calls, compare, evaluate, labels
 from evaluate_retrieval.commands import judge as judge_command
 from evaluate_retrieval.commands import manifest, run
 from evaluate_retrieval.line import main
+from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import corpus, files, folder
 
 # all control characters, and what a table, a page or a spreadsheet takes for its own
@@ -237,6 +238,14 @@ def test_what_is_nested_too_deep_is_an_error_that_names_the_file(
 def test_no_more_results_count_than_anybody_looks_at(k, capsys):
     assert main(["evaluate", "faq", "--k", str(k)]) == 3
     assert "10,000 results count at most" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("k", ["10001", "99999999999", "9" * 5_000])
+def test_nor_where_the_metric_names_them(k, capsys):
+    assert main(["evaluate", "faq", "--metric", f"ndcg@{k}"]) == 3
+    assert "10,000 results count at most" in capsys.readouterr().err
+    with refused(option="--k"):
+        Measure(k=10_001)
 
 
 @pytest.mark.parametrize("baseline", ["/dev/zero", "/dev/stdin", "."])

@@ -18,6 +18,7 @@ import pytest
 from filelock import FileLock
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refused
 from second_person import as_root, as_somebody_else, shared_folder
 
 from course import widgets
@@ -233,6 +234,19 @@ def test_grades_of_two_people_are_both_kept_and_of_one_the_later_counts(
     assert told_in(path)["d0"] == "ann=0;ben=2;carl=2"
     times = told_in(path, "times")["d0"]
     assert [part[:4] for part in times.split(";")] == ["ann=", "ben=", "carl"]
+
+
+@pytest.mark.parametrize("cell", ["ann=x", "ann=-1", "ann=nan", "ann=1e400", "ann="])
+def test_a_grade_that_was_edited_into_none_is_named(tmp_path, cell):
+    path = tmp_path / "judged-queries.csv"
+    header = OLD.splitlines()[0]
+    path.write_text(f"{header},grades\nq1,hum,hi-fi,vague,d0,1,{cell}\n")
+    before = path.read_bytes()
+    pairs = PAIRS[:1].assign(query="hum", course="hi-fi")
+    session = judged(tmp_path / "judgements-ben.csv", "2", pairs)
+    with refused("judged-queries.csv", column="grades"):
+        add(path, session.path)
+    assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])

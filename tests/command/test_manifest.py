@@ -62,7 +62,13 @@ def test_a_run_that_fails_is_no_done_one_and_inputs_that_change_are_named(
         (folder / "index.db").write_text("changed")
         (folder / "new.db").unlink()
     assert content(results)["changed"] == ["index.db", "new.db"]
-    assert "index.db, new.db" in caplog.text
+    text = caplog.text
+    (folder / "judged-texts.csv").write_text("a")
+    caplog.clear()
+    with recorded(results, folder):
+        (folder / "judged-texts.csv").write_text("a, and what is judged since")
+    assert caplog.text == ""
+    assert "index.db, new.db" in text
 
 
 OLDER = {  # as version 1.3 wrote it

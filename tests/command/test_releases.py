@@ -1,8 +1,11 @@
 """The gate and the last release: a fixed reference, a sealed part, and looks."""
 
+import gzip
 import json
 import re
 import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout
 from dataclasses import replace
 from io import StringIO
@@ -10,7 +13,9 @@ from io import StringIO
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refused
 
+from evaluate_retrieval.commands import gate
 from evaluate_retrieval.line import main
 from evaluate_retrieval.measuring import looks, releases
 from evaluate_retrieval.measuring.baseline import (
@@ -21,6 +26,7 @@ from evaluate_retrieval.measuring.baseline import (
 )
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.measuring.outcomes import outcomes_as_json
+from evaluate_retrieval.reading import needs
 from evaluate_retrieval.reading.folder import read
 from evaluate_retrieval.reading.kept import marks_of
 
@@ -348,3 +354,142 @@ def test_the_gate_leaves_them_out_if_either_run_did(of_before, of_now):
     assert outcome.figures["queries"] == (30 if is_left_out else 60)
     assert any("are left out" in each for each in outcome.sentences) == is_left_out
     assert not any("are gone" in each for each in outcome.sentences)
+
+
+# --- What is kept, and by whom -----------------------------------------------
+
+
+def test_a_baseline_that_is_updated_keeps_its_mode_and_is_whole(story, monkeypatch):
+    baseline = story["baseline"]
+    before = baseline.read_bytes(), baseline.with_name(releases.REFERENCE).read_bytes()
+    baseline.chmod(0o640)
+    try:
+        run(story["folder"], *story["gate"], "--update", each=18, out="later")
+        assert baseline.stat().st_mode & 0o777 == 0o640
+        kept = baseline.read_bytes()
+
+        def full(path, *_, **__):
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(gate, "write_bytes", full)
+        ended = run(story["folder"], *story["gate"], "--update", each=18, out="later")
+        assert ended["code"] == ERROR
+        assert baseline.read_bytes() == kept
+    finally:
+        baseline.write_bytes(before[0])
+        baseline.with_name(releases.REFERENCE).write_bytes(before[1])
+
+
+def test_a_reference_is_a_file_of_its_own(story):
+    for reference in (str(story["baseline"]), "/dev/zero", str(story["folder"])):
+        words = [*story["gate"], "--reference", reference]
+        ended = run(story["folder"], *words, out="later")
+        assert ended["code"] == ERROR
+        assert "--reference" in ended["error"]
+
+
+def test_a_baseline_that_unpacks_without_end_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("evaluate_retrieval.measuring.baseline.MOST_UNPACKED", 1_000)
+    (tmp_path / BASELINE).write_bytes(gzip.compress(b" " * 100_000))
+    with refused(BASELINE):
+        read_baseline(tmp_path / BASELINE)
+
+
+EDITED = {
+    "rankings": [None, [1], -1, {"q": "abc"}, {"q": [1]}, {"q": {"d": 1}}, "x"],
+    "qrels": [[], "x", {"q": "abc"}, {"q": {"d": "1"}}, {"q": {"d": float("nan")}}],
+    "texts": [None, [], 10**30, {"d": {"e": 1}}, {"d": 1}],
+    "alternatives": [[1], {"q": ["d"]}, {"q": {"d": 1}}],
+    "updates": [[1], "1", 1.5, None, True],
+    "search": [None, 7, ["a"]],
+    "measure": [["evil", 10], ["ndcg", "ten"], ["ndcg", 10**9], ["ndcg", -1], None],
+    "queries": [{}, [], None, {"query_id": ["q"]}],
+    "judgements": [7],
+}
+
+
+@pytest.mark.parametrize("name", EDITED)
+def test_a_baseline_that_was_edited_is_named(story, tmp_path, name):
+    content = json.loads(gzip.decompress(story["baseline"].read_bytes()))
+    [kind] = content["kinds"]
+    path = tmp_path / BASELINE
+    for value in EDITED[name]:
+        kept = content["kinds"][kind] | {name: value}
+        text = json.dumps(content | {"kinds": {kind: kept}})
+        path.write_bytes(gzip.compress(text.encode()))
+        with refused(BASELINE):
+            read_baseline(path)
+    path.write_bytes(story["baseline"].read_bytes())
+    assert read_baseline(path)
+
+
+def a_look(name):
+    return looks.Look(1, name, "state", {"new": 1.0})
+
+
+SPOILT = {"trial": [0, -1, "1", 1.5, True, None], "shares": [[], {"a": "b"}, {"a": -1}]}
+SPOILT |= {"key": [7, None], "state": [[1]], "more": [1]}
+SPOILT["shares"] += [{"a": float("nan")}, None]
+
+
+@pytest.mark.parametrize("name", SPOILT)
+def test_a_look_that_was_edited_is_named(tmp_path, name):
+    looks.write_look(tmp_path, a_look("a"))
+    [path] = tmp_path.rglob("0001.json")
+    content = json.loads(path.read_text())
+    for value in SPOILT[name]:
+        path.write_text(json.dumps(content | {name: value}))
+        with refused("0001.json"):
+            looks.read_looks(tmp_path)
+
+
+def test_two_that_look_at_once_are_two_looks(tmp_path):
+    """Each has a number, a file and a part of the error of its own."""
+
+    def look_at(key):
+        with looks.alone_at(tmp_path):
+            earlier = looks.read_looks(tmp_path)
+            look = looks.next_look(earlier, key, "state", {"new": 1.0})
+            time.sleep(0.05)  # while it decides
+            looks.write_look(tmp_path, look)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(look_at, "abcd"))
+    assert [each.trial for each in looks.read_looks(tmp_path)] == [1, 2, 3, 4]
+
+
+def test_a_number_that_another_run_has_taken_loses_no_look(tmp_path, monkeypatch):
+    """Without a lock, as on a disk that knows none."""
+    write = looks.write_text
+
+    def late(path, text, **how):
+        if path.name == "0001.json" and not path.exists():
+            write(path, text, **how)  # somebody else's, meanwhile
+        return write(path, text, **how)
+
+    monkeypatch.setattr(looks, "write_text", late)
+    looks.write_look(tmp_path, a_look("a"))
+    assert [each.name for each in looks.read_looks(tmp_path)] == [
+        "0001.json",
+        "0002.json",
+    ]
+
+
+def test_a_folder_for_reading_has_no_lock(tmp_path, monkeypatch):
+    def denied(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(looks, "make_folder", denied)
+    with looks.alone_at(tmp_path):
+        pass
+    with pytest.raises(ZeroDivisionError), looks.alone_at(tmp_path):
+        1 / 0  # noqa: B018
+
+
+def test_needs_that_two_runs_keep_at_once_are_all_kept(tmp_path):
+    def freeze(n):
+        return needs.freeze(tmp_path, {f"q{n}": f"need {n}"})
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(freeze, range(12))) == [""] * 12
+    assert len(needs.frozen(tmp_path)) == 12

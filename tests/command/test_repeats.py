@@ -137,7 +137,7 @@ def test_columns_toml_says_which_runs_are_one_system_and_that_none_are(folder):
 
 
 @pytest.mark.parametrize(
-    "text", ['b = "a"', 'b = ["a"]', "b = [1, 2]", 'b = ["a", "a"]']
+    "text", ['b = "a"', 'b = ["a"]', "b = [1, 2]", 'b = ["a", "a"]', '" " = ["a", "c"]']
 )
 def test_a_system_needs_two_names(text):
     with refused("columns.toml", option="[repeats]"):
@@ -160,6 +160,21 @@ def test_a_system_needs_two_names(text):
 def test_runs_whose_names_differ_in_a_seed_are_one_system(names, systems):
     merged = as_systems({name: Search(name, {}) for name in names})
     assert list(merged) == systems
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"x": ["a", "run: a"]},  # one run by two names
+        {"x": ["a", "b"], "y": ["b", "c"]},
+        {str(n): ["a", "b"] for n in range(1_000)},
+    ],
+    ids=["by two names", "of two systems", "of a thousand"],
+)
+def test_a_run_is_of_one_system_and_counts_once(declared):
+    searches = {f"run: {name}": Search(name, {}) for name in "abc"}
+    with refused(option="[repeats]"):
+        as_systems(searches, declared)
 
 
 def test_a_query_is_complete_when_every_run_of_a_system_is_judged():

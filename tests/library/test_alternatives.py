@@ -6,9 +6,10 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused
 
 from evaluate_retrieval.measuring import metric, pairs
-from evaluate_retrieval.reading import alternatives
+from evaluate_retrieval.reading import alternatives, joining
 
 K = 4
 IDS = "abcdefgh"
@@ -168,3 +169,57 @@ def test_what_is_not_relevant_is_no_alternative():
     named, notes = alternatives.alternatives_of(rows, {})
     assert named == {}
     assert notes == ["1 documents of groups have grade 0, and are no alternatives"]
+
+
+# --- Copies --------------------------------------------------------------------------
+
+
+@given(
+    texts=st.lists(st.sampled_from("xyz"), min_size=4, max_size=9),
+    graded=st.dictionaries(
+        st.tuples(st.sampled_from(["q", "r"]), st.integers(0, 8)), st.integers(0, 2)
+    ),
+)
+def test_copies_have_the_highest_grade_that_a_query_gave_one_of_them(texts, graded):
+    documents = [
+        {"id": f"d{n}", "course": "", "question": "", "text": text}
+        for n, text in enumerate(texts)
+    ]
+    pairs = {pair: graded[pair] for pair in graded if pair[1] < len(texts)}
+    rows = [(query, f"d{n}", grade) for (query, n), grade in pairs.items()]
+    table = pd.DataFrame(rows, columns=["query_id", "document", "grade"])
+    shared = joining._of_twins(table, joining.twins_of(documents))
+    expected = {}
+    for (query, n), grade in pairs.items():
+        for other, text in enumerate(texts):
+            if text == texts[n] and (query, other) not in pairs:
+                before = expected.get((query, f"d{other}"), 0)
+                expected[query, f"d{other}"] = max(before, grade)
+    pairs_shared = zip(shared["query_id"], shared["document"], strict=True)
+    assert dict(zip(pairs_shared, shared["grade"], strict=True)) == expected
+    assert len(shared) == len(expected)
+
+
+def copies(n):
+    return [
+        {"id": f"d{number}", "course": "", "question": "", "text": "to be written"}
+        for number in range(n)
+    ]
+
+
+def test_many_copies_share_one_list_and_questions_on_them_one_dict():
+    twins = joining.twins_of(copies(20_000))  # else there were 400 million ids
+    assert len({id(ids) for ids in twins.values()}) == 1
+    questions = pd.DataFrame({"document": list(twins)})
+    questions, _ = alternatives.with_copies(questions, twins)
+    assert len({id(names) for names in questions[alternatives.COLUMN]}) == 1
+
+
+def test_so_many_shared_grades_are_an_error_that_names_a_text(monkeypatch):
+    monkeypatch.setattr(joining, "MOST_SHARED", 1_000)
+    rows = [(f"q{n}", f"d{n}", 1) for n in range(10)]
+    table = pd.DataFrame(rows, columns=["query_id", "document", "grade"])
+    with refused() as caught:
+        joining._of_twins(table, joining.twins_of(copies(200)))
+    assert "200 documents have the text of 'd0', and 10 queries" in str(caught.value)
+    assert len(joining._of_twins(table, joining.twins_of(copies(100)))) == 990

@@ -138,6 +138,7 @@ WRITERS = {"to_csv", "writer", "DictWriter", "write_text", "write_bytes", "savez
 WRITERS |= {"dump", "replace_file", "touch", "savez_compressed", "copyfile"}
 # What is written elsewhere, and why it may be
 ELSEWHERE = {
+    ("judging/grading.py", "open"),  # each grade is appended
     ("searching/onnx_model.py", "open"),  # into a folder that is renamed
     ("searching/onnx_model.py", "write_bytes"),
     ("reading/locks.py", "touch"),  # an empty file
@@ -157,9 +158,35 @@ def test_all_files_of_the_library_are_written_by_one_module():
             modes = [each.value for each in node.args if isinstance(each, ast.Constant)]
             if is_method and called in WRITERS:
                 there.add((name, called))
-            if called == "open" and {"w", "wb", "x"} & {*map(str, modes)}:
+            if ast.unparse(node.func) in {"shutil.copy", "shutil.copy2", "shutil.move"}:
+                there.add((name, called))
+            if called == "open" and {"w", "wb", "x", "a", "ab"} & {*map(str, modes)}:
                 there.add((name, called))
     assert {each for each in there if "writing" not in each[0]} == ELSEWHERE
+
+
+@given(before=st.text(max_size=9), texts=st.lists(st.text(max_size=9), max_size=3))
+def test_what_is_appended_leaves_what_stands_there(tmp_path_factory, before, texts):
+    path = tmp_path_factory.mktemp("a") / "summary.md"
+    content = before.encode(errors="replace")
+    path.write_bytes(content)
+    for text in texts:
+        writing.append_text(path, text)
+        added = path.read_bytes().removeprefix(content)
+        # a paragraph of its own, also where nobody has ended the last line
+        assert added == f"{chr(10) * 2 if content else ''}{text}\n".encode()
+        content += added
+
+
+def test_two_processes_append_to_one_summary_and_nothing_is_lost(tmp_path):
+    path = tmp_path / "summary.md"
+    code = "import sys; from evaluate_retrieval.reading.writing import append_text\n"
+    code += "for n in range(200): append_text(sys.argv[1], sys.argv[2] * 300 + str(n))"
+    command = [sys.executable, "-c", code, str(path)]
+    processes = [subprocess.Popen([*command, letter]) for letter in "ab"]
+    assert [process.wait(60) for process in processes] == [0, 0]
+    lines = [line for line in path.read_text().split("\n") if line]
+    assert sorted(lines) == sorted(x * 300 + str(n) for x in "ab" for n in range(200))
 
 
 @pytest.mark.parametrize("room", ["course", "scripts", "notebooks"])

@@ -65,6 +65,14 @@ def test_the_command_and_the_manual_name_each_extra_as_one_types_it():
     assert 'uv tool install ".[parquet]"' in ADD_EXTRA.format("parquet")
 
 
+@pytest.mark.parametrize("page", ["reference/command.md", "how-to/gate.md"])
+def test_manuals_install_the_command_with_the_versions_that_were_tested(page):
+    text = (places.ROOT / "docs" / page).read_text("utf-8")
+    lines = re.findall(r"^.*\binstall (?:\.(?=\s)|\./course\b).*$", text, re.MULTILINE)
+    assert lines
+    assert [line for line in lines if "constraints.txt" not in line] == []
+
+
 @pytest.mark.parametrize("fails", ["uv==", "uv pip", "nothing"])
 def test_make_takes_pip_where_uv_fails_and_checks_hashes_with_both(fails, tmp_path):
     for name in "pip", "uv", "python":

@@ -1,6 +1,8 @@
 """scripts/run.py: notebooks into a folder of results, or in place."""
 
 import os
+import re
+import shutil
 import sys
 
 import nbformat
@@ -59,7 +61,7 @@ def test_notebooks_run_into_results_and_a_failure_is_an_error(
         assert (results / cell.source[7:-1]).is_file()
     assert "ZeroDivisionError" in (results / "broken.ipynb").read_text()
     with FileLock(results / "notebooks.lock"):
-        assert "notebooks.lock" in run(notebooks[0])
+        assert re.search(r"results: .*process.* writes there; wait", run(notebooks[0]))
     assert [path.read_bytes() for path in notebooks] == before
 
 
@@ -105,3 +107,13 @@ model = SentenceTransformer("no folder")"""
     assert "onnxruntime runs the same model" in cell.source
     assert encoded.outputs[0].text == "(384,)\n"
     assert "sentence-transformers" in run("--in-place", path)
+
+
+def test_a_disk_that_is_full_is_one_line(notebooks, run, monkeypatch):
+    def copytree(*_, **__):
+        raise shutil.Error(
+            [("a.svg", "b.svg", "[Errno 28] No space left on device")] * 9
+        )
+
+    monkeypatch.setattr(script.shutil, "copytree", copytree)
+    assert run(notebooks[0]) == "error: [Errno 28] No space left on device"

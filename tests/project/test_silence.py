@@ -4,11 +4,14 @@ import ast
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
+import threading
 from importlib.util import find_spec
 from pathlib import Path
 
+import pooch
 import pytest
 
 from evaluate_retrieval.reading import places
@@ -46,6 +49,54 @@ OPENING = re.compile(
 
 def test_who_opens_a_connection_is_on_a_list():
     assert {path for path, text in FILES.items() if OPENING.search(text)} == {*OPENS}
+
+
+WAITS = {"urlopen", "create_connection", "HTTPConnection", "HTTPSConnection"}
+PATIENT = {"urlretrieve", "urlcleanup"}  # which know no time-out
+
+
+def calls_of(text):
+    """The calls in a module, by the last part of the name: pairs of name and node."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call):
+            yield ast.unparse(node.func).rpartition(".")[2], node
+
+
+def test_whoever_opens_a_connection_says_how_long_to_wait():
+    """Libraries that wait 10 to 60 s by themselves: pooch, pip, the hub's."""
+    n_calls = 0
+    for path, text in FILES.items():
+        for name, node in calls_of(text):
+            assert name not in PATIENT, path
+            if name in WAITS:
+                n_calls += 1
+                assert "timeout" in {each.arg for each in node.keywords}, path
+    assert n_calls
+    for name, words in [("elastic", "request_timeout="), ("llm", '"timeout": ')]:
+        assert words in FILES[f"course/{name}.py"]
+    assert 0 < pooch.downloaders.DEFAULT_TIMEOUT <= 60
+
+
+def test_a_download_that_stalls_ends(tmp_path, monkeypatch):
+    monkeypatch.setattr(onnx_model, "STALLED", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"http://127.0.0.1:{server.getsockname()[1]}/model.jar"
+
+        def answer():
+            connection, _ = server.accept()
+            with connection:
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\na")
+                is_over.wait(60)
+
+        is_over = threading.Event()
+        thread = threading.Thread(target=answer)
+        thread.start()
+        try:
+            with pytest.raises(TimeoutError):
+                onnx_model._download(address, tmp_path / "package.jar")
+        finally:
+            is_over.set()
+            thread.join()
 
 
 def calls_before(tree, line):
