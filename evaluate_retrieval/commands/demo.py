@@ -13,8 +13,8 @@ from evaluate_retrieval.commands.options import FILLED, Options, SearchOptions, 
 from evaluate_retrieval.reading.writing import make_folder, write_text
 
 HELP = "a small folder of ours, evaluated: it ships one of four searches"
-NAME = "evaluate-retrieval-demo"
-FILES = Path(__file__).parent.parent / "words" / "demo"
+DEMO_FOLDER = "evaluate-retrieval-demo"
+DEMO_FILES = Path(__file__).parent.parent / "words" / "demo"
 TEMPLATE = "searches.txt"  # is called searches.py where it is written
 log = logging.getLogger(__name__)
 
@@ -35,12 +35,12 @@ def carry_out(options: DemoOptions) -> dict:
     """Write the folder of the demo, and evaluate it: as `evaluate`, a dict.
 
     ValueError where there is something already."""
-    folder = Path(options.folder or NAME).absolute()
+    folder = Path(options.folder or DEMO_FOLDER).absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         advice = "name a folder that is not there yet"
         raise utils.InputError(folder, "there is something already", advice=advice)
     make_folder(folder)
-    for path in sorted(FILES.iterdir()):
+    for path in sorted(DEMO_FILES.iterdir()):
         if path.name == TEMPLATE:
             write_text(folder / "searches.py", path.read_text("utf-8"))
         else:
@@ -60,7 +60,7 @@ def carry_out(options: DemoOptions) -> dict:
             line=options.line,
         )
     )
-    steps = next_steps(str(options.folder or NAME))
+    steps = next_steps(str(options.folder or DEMO_FOLDER))
     return {**result, "says": f"{result['says']}\n\n{steps}"}
 
 

@@ -49,7 +49,7 @@ from evaluate_retrieval.searching import built_in, embedding
 from evaluate_retrieval.searching.names import full_names, named
 from evaluate_retrieval.searching.own import Search, Searching, are_alone, own_searches
 from evaluate_retrieval.searching.repeats import (
-    FIRST,
+    ASKED_TWICE,
     as_systems_unless_named,
     asked_again,
     unsteady,
@@ -330,7 +330,9 @@ def candidates_of(
         )
         if not options.ask_once:
             for name, n in unsteady(own, tables[0]).items():
-                log.warning(sentences.unsteady(name, n, min(len(tables[0]), FIRST)))
+                log.warning(
+                    sentences.unsteady(name, n, min(len(tables[0]), ASKED_TWICE))
+                )
     candidates = steps.candidates(
         folder, own, only_own, options.no_tuning, options.model
     )

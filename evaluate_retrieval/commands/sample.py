@@ -71,7 +71,7 @@ def carry_out(options: SampleOptions) -> dict:
     strata = _strata_of(asked, options.by, shows_nothing, source)
     table = sample.draw_so_many(asked, options.queries, strata, options.seed)
     drawn = table[table["drawn"]]
-    shown = _shown(table)
+    shown = _strata_shown(table)
     log.info(shown.to_string())
     effect = intervals.design_effect(drawn["weight"])
     path = Path(options.out).absolute() / "sample.csv"
@@ -131,7 +131,7 @@ def _strata_of(asked, by, shows_nothing, source):
     return names.mask(has_none, (names + " no results").str.strip())
 
 
-def _shown(table):
+def _strata_shown(table):
     """Each stratum: its queries, lines, how many are drawn, and the weight of each."""
     by_kind = table.groupby("kind", sort=False)
     rows = by_kind.agg(queries=("lines", "size"), lines=("lines", "sum"))

@@ -35,10 +35,10 @@ def tables_in(path: Path, settings: Settings) -> list[Table]:
     tables = open_tables(path, settings.encoding)
     if suffix == ".json" and not is_run(tables[0].frame, settings):
         return []
-    return list(chain(*map(_by_seed, tables)))
+    return list(chain(*map(_one_a_seed, tables)))
 
 
-def _by_seed(table):
+def _one_a_seed(table):
     """A table of runs with a column seed as one for each: runs of one system."""
     seeds = [name for name in table.frame if str(name).lower() == "seed"]
     if not seeds:

@@ -14,7 +14,7 @@ from evaluate_retrieval.searching.names import full_names, named
 from evaluate_retrieval.searching.own import Search
 
 SEED = re.compile(r"(.*?)[-_. ]*seed[-_. =]*\d+", re.IGNORECASE)
-FIRST = 10  # queries that are asked twice
+ASKED_TWICE = 10  # queries that are asked twice
 log = logging.getLogger(__name__)
 
 
@@ -57,7 +57,7 @@ def asked_again(searches: Mapping[str, Search], n: int) -> dict[str, Search]:
 
 
 def unsteady(
-    searches: Mapping[str, Search], queries: utils.Queries, n: int = FIRST
+    searches: Mapping[str, Search], queries: utils.Queries, n: int = ASKED_TWICE
 ) -> dict[str, int]:
     """Of how many of the first n queries each program gives another list when it is
     asked again: a dict of name: number, of those that do."""

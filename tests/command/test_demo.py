@@ -50,7 +50,7 @@ def test_it_replaces_nothing(tmp_path):
 
 
 def test_its_searches_are_python_that_needs_no_package():
-    text = (command.FILES / command.TEMPLATE).read_text("utf-8")
+    text = (command.DEMO_FILES / command.TEMPLATE).read_text("utf-8")
     code = compile(text, "searches.py", "exec")
     modules = {name for name in code.co_names if name in sys.stdlib_module_names}
     assert {"csv", "math", "re"} <= modules
@@ -58,7 +58,7 @@ def test_its_searches_are_python_that_needs_no_package():
 
 @pytest.mark.parametrize("name", ["documents.csv", "judged-queries.csv"])
 def test_its_records_are_those_of_the_course(name):
-    root = command.FILES.parent.parent.parent
+    root = command.DEMO_FILES.parent.parent.parent
     if not (root / "data").is_dir():
         pytest.skip("the course is not here")
     ours = {
@@ -66,6 +66,6 @@ def test_its_records_are_those_of_the_course(name):
         "judged-queries.csv": "judged-queries.csv",
     }
     whole = (root / "data" / ours[name]).read_text("utf-8")
-    lines = (command.FILES / name).read_text("utf-8").splitlines()[1:]
+    lines = (command.DEMO_FILES / name).read_text("utf-8").splitlines()[1:]
     ids = [line.split(",")[0] for line in lines if len(line.split(",")[0]) == 8]
     assert all(id_ in whole for id_ in ids)
