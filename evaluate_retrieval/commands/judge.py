@@ -12,12 +12,14 @@ from evaluate_retrieval import utils
 from evaluate_retrieval.commands import asking, manifest, run
 from evaluate_retrieval.commands.options import SearchOptions, is_name, option
 from evaluate_retrieval.judging import (
+    agreed,
     dealing,
     grading,
     judged_texts,
     next_pairs,
     pages,
     sample,
+    settling,
     taking,
 )
 from evaluate_retrieval.judging.adding import add as add  # lesson 05 adds with it
@@ -26,7 +28,9 @@ from evaluate_retrieval.judging.several import pair_keys
 from evaluate_retrieval.reading import corpus
 from evaluate_retrieval.reading.files import read_csv
 from evaluate_retrieval.reading.folder import Folder
+from evaluate_retrieval.reading.graded import read_judged
 from evaluate_retrieval.reading.joining import PAIR, asked, queries_of
+from evaluate_retrieval.reading.listing import JUDGED
 from evaluate_retrieval.reading.writing import write_text
 from evaluate_retrieval.searching.own import Search, are_alone, went
 from evaluate_retrieval.words import sentences
@@ -98,7 +102,7 @@ def carry_out(options: JudgeOptions) -> dict:
             raise utils.InputError(options.source, problem)
         folder = run.read_aloud(options)
         if options.add:
-            return {"says": take_in_files(folder, options.add), "code": NOT_WORSE}
+            return take_in_files(folder, options)
         keep_judgements(folder)
         with run.own_of(folder, options) as own:
             pairs = pairs_to_judge(folder, own, options)
@@ -146,12 +150,13 @@ def write_pages(folder: Folder, pairs: pd.DataFrame, results: Path) -> dict:
     pairs: see `dealt`."""
     keys = grading.keys_for(folder.judgements["grade"])
     grades = [says.split()[0] for says in keys.values()]
-    agreed = pages.agreed_pairs(folder.judgements, pairs["query_id"], grades)
+    examples = pages.agreed_pairs(folder.judgements, pairs["query_id"], grades)
+    rules = settling.rules_of(folder.source)
     people = dict.fromkeys(pairs["people"].str.split(";").explode())
     files = []
     for person in people:
         page, _ = pages.judging_page(
-            folder, of_person(pairs, person), person, keys, agreed
+            folder, of_person(pairs, person), person, keys, examples, rules
         )
         files.append(results / f"judge-{person}.html")
         write_text(files[-1], page)
@@ -167,10 +172,12 @@ def write_pages(folder: Folder, pairs: pd.DataFrame, results: Path) -> dict:
     return {"says": says, "files": files, "code": NOT_WORSE}
 
 
-def take_in_files(folder: Folder, files: Sequence[str | Path]) -> str:
-    """Take in files that pages have saved, and add them to the judgements: in words.
+def take_in_files(folder: Folder, options: JudgeOptions) -> dict:
+    """Take in files that pages have saved, and add them to the judgements: a dict.
 
-    All of them, or none: ValueError names the first that is wrong."""
+    All of them, or none: ValueError names the first that is wrong. Pages for what comes
+    next are written, see `settling`."""
+    files = options.add
     keys = grading.keys_for(folder.judgements["grade"])
     grades = [says.split()[0] for says in keys.values()]
     paths = [files] if isinstance(files, str | Path) else files
@@ -186,7 +193,23 @@ def take_in_files(folder: Folder, files: Sequence[str | Path]) -> str:
     again = list(graded[PAIR].drop_duplicates().itertuples(index=False, name=None))
     for sentence in judged_texts.remember(folder, again if n_new else []):
         log.info(sentence)
-    return f"{n_new:,} of {len(rows):,} grades are new, and are in the folder now."
+    says = f"{n_new:,} of {len(rows):,} grades are new, and are in the folder now."
+    judged = read_judged(folder.source / JUDGED).frame
+    agreement = agreed.agreement_of(judged)
+    says = f"{says} {agreed.agreement_in_words(agreement)}".strip()
+    report = "report.html"
+    if not manifest.has_written(options.out, report, folder.source):
+        report = ""
+    lead = options.out / "judge-lead.html"
+    write_text(lead, settling.lead_page(folder, judged, report))
+    page, n_open = settling.settle_page(folder, keys)
+    written = [lead]
+    if n_open:
+        written.insert(0, options.out / "judge-settle.html")
+        write_text(written[0], page)
+        says += f" {n_open:,} pairs have different grades: settle them together."
+    manifest.sign(options.out, written)
+    return {"says": says, "files": written, "code": NOT_WORSE}
 
 
 # --- Which pairs ---------------------------------------------------------------------

@@ -13,7 +13,7 @@ import pandas as pd
 
 from evaluate_retrieval.commands import steps
 from evaluate_retrieval.commands.options import SearchOptions
-from evaluate_retrieval.measuring import decision, looks, pairs, plan, scored
+from evaluate_retrieval.measuring import decision, graders, looks, pairs, plan, scored
 from evaluate_retrieval.measuring.estimand import kind_of_judgements
 from evaluate_retrieval.reading import needs, trec
 from evaluate_retrieval.reading.folder import Folder
@@ -101,9 +101,16 @@ def verdict_at(
     look = looks.look_at(measured, incumbent, earlier, ours)
     errors = looks.errors_of(earlier, look)
     verdict = verdict_on(folder, candidates, results, errors=errors, **asked)
+    of_verdict = measured.without(list(verdict.leaks.keys() - {incumbent}))
+    rule = incumbent, errors, options.margin
+    graded = graders.graded_by(of_verdict, folder.judgements, *rule)
     level = 2 * min(ship for ship, _ in errors.values())
     verdict = replace(
-        verdict, trial=look.trial, level=level, looks=looks.n_looks(earlier, look)
+        verdict,
+        trial=look.trial,
+        level=level,
+        looks=looks.n_looks(earlier, look),
+        graded=graded,
     )
     says = {
         "day": str(date.today()),

@@ -30,6 +30,16 @@ MEANS = {
 PRACTICE = 5  # pairs, at most
 CSP = "default-src 'none'; base-uri 'none'; form-action 'none'; {more}"
 CSP += "script-src 'sha256-{script}'; style-src 'sha256-{style}'; connect-src {to}"
+JUDGING = {
+    "heading": "Does this document answer the query?",
+    "note_label": "Note",
+    "cannot_tell": "I cannot tell",
+}
+SETTLING = {
+    "heading": "Talk for a minute, then press the grade that you agree on",
+    "note_label": "Which sentence would have settled it? It goes into the rule",
+    "cannot_tell": "leave it: both grades stay",
+}
 DONE = "Press “Save file”, and send {file} to who asked you."
 SERVED = "All of it is on the server."
 
@@ -42,18 +52,20 @@ def judging_page(
     agreed: pd.DataFrame,
     rules: Sequence[str] = (),
     served: Mapping[str, Any] | None = None,
+    settles: Mapping[str, Any] | None = None,
 ) -> tuple[str, str]:
     """The page of a person, and its Content-Security-Policy.
 
     pairs: what the person judges, in order. keys: see `grading.keys_for`. agreed: pairs
     with an agreed grade, see `agreed_pairs`: examples and practice. rules: what earlier
     sessions agreed on. served: of a page that a server brings: post, seat, and done, a
-    list of the places of pairs that were judged elsewhere."""
+    list of the places of pairs that were judged elsewhere. settles: of a page on which
+    people settle pairs together: given, what they gave each pair, and a time."""
     file = f"judgements-{person}.csv"
     by_id = {document["id"]: document for document in folder.documents}
     scale = scale_in(keys)
     examples, practice = _examples(agreed, by_id, scale)
-    facts = {
+    facts: dict[str, Any] = {
         "mode": "judge",
         "folder": folder.source.name,
         "person": person,
@@ -71,11 +83,18 @@ def judging_page(
         **_texts(folder, pairs, by_id),
         **(served or {}),
     }
+    if settles:
+        listed = zip(facts["pairs"], settles["given"], strict=True)
+        facts |= {
+            "mode": "settle",
+            "minutes": settles["minutes"],
+            "seconds": settles["seconds"],
+            "practice": [],
+            "pairs": [[*pair, given] for pair, given in listed],
+        }
     shown = {
         "title": f"{person} judges: {folder.source.name}",
-        "heading": "Does this document answer the query?",
-        "note_label": "Note",
-        "cannot_tell": "I cannot tell",
+        **(SETTLING if settles else JUDGING),
         "after": SERVED if served else DONE.format(file=file),
         "scale": [each | examples[each["grade"]] for each in scale],
         "rules": list(rules),

@@ -274,6 +274,7 @@ function showStart() {
     `${counted(pairs.length, "pair", "pairs")} of ${counted(nQueries, "query", "queries")}, ` +
     `${n.toLocaleString("en")} still to judge: about ${counted(minutes(seconds), "minute", "minutes")} ` +
     `at ${Math.round(pace())} seconds a pair.`;
+  $("in-time").hidden = isSettling;
   $("in-time").textContent =
     `In ${data.minutes} minutes you complete about ${inTime.toLocaleString("en")} of the ` +
     `${counted(nQueries, "query", "queries")}. Only complete queries count.`;

@@ -47,6 +47,7 @@ def write_pages(shop, *words):
     return {
         path.stem.removeprefix("judge-"): facts_in(path)
         for path in out.glob("judge-*.html")
+        if path.stem not in ("judge-lead", "judge-settle")
     }
 
 
@@ -323,3 +324,70 @@ def test_a_page_goes_in_beside_a_session_in_the_terminal(shop, monkeypatch):
     table = files.read_csv(shop / "judged-queries.csv")
     # the page's rows have times of yesterday, so the terminal's is the later one
     assert sorted(table["grade"]) == ["1"] * 47 + ["2"]
+
+
+# --- Afterwards ----------------------------------------------------------------------
+
+
+def judged_by_two(shop):
+    """Ann and ben judge all; they differ on one pair in six, twice as much on three."""
+    facts = write_pages(shop, "--people", "ann,ben")
+    ann = saved(facts["ann"], "0", shop.parent / "ann.csv")
+    grades = ["2" if n < 3 else "1" if n % 8 == 3 else "0" for n in range(48)]
+    places = {(*pair,): n for n, pair in enumerate(map(tuple, facts["ann"]["pairs"]))}
+    order = [places[tuple(pair)] for pair in facts["ben"]["pairs"]]
+    notes = [f"note {n}" for n in order]
+    ben = saved(
+        facts["ben"], lambda n: grades[order[n]], shop.parent / "ben.csv", note=notes
+    )
+    return ann, ben
+
+
+def test_pairs_to_settle_are_those_that_both_judged_two_apart_first(shop):
+    ann, ben = judged_by_two(shop)
+    add(shop, ann)
+    assert not (shop.parent / "out/judge-settle.html").exists()  # ben may yet agree
+    assert "9 pairs have different grades: settle them together" in add(shop, ben)
+    path = shop.parent / "out/judge-settle.html"
+    facts = facts_in(path)
+    given = [pair[2] for pair in facts["pairs"]]
+    grades = [[each["grade"] for each in of_pair] for of_pair in given]
+    assert grades == [["2", "0"]] * 3 + [["1", "0"]] * 6
+    assert all(of_pair[0]["note"].startswith("note ") for of_pair in given)
+    text = path.read_text("utf-8")
+    assert "ann" not in re.sub("cannot|channel", "", text)
+    assert '"ben"' not in text
+    assert facts["person"] == "settled"
+    settled = saved(
+        facts | {"pairs": [pair[:2] for pair in facts["pairs"]]},
+        "1",
+        shop.parent / "judgements-settled.csv",
+        note="A cure for one cause is 1.",
+    )
+    says = add(shop, settled)
+    assert "settle them" not in says
+    table = files.read_csv(shop / "judged-queries.csv")
+    of_settled = table[table["grades"].str.contains("settled")]
+    assert {*of_settled["grade"]} == {"1"}
+    assert {*of_settled["grades"]} == {"ann=0;ben=2;settled=1", "ann=0;ben=1;settled=1"}
+    # the agreement is that of before they talked
+    assert "the same for 81%" in says
+    write_pages(shop, "--people", "ann,ben")
+    page = (shop.parent / "out/judge-ann.html").read_text("utf-8")
+    assert (
+        page.count("<li>A cure for one cause is 1.</li>") == 3
+    )  # start, dialog, sheet
+
+
+def test_who_leads_sees_how_much_and_how_alike(shop):
+    ann, ben = judged_by_two(shop)
+    add(shop, ann, ben)
+    text = (shop.parent / "out/judge-lead.html").read_text("utf-8")
+    assert "The same grade for 81% of 48 pairs with two grades." in text
+    assert "9 pairs are open to be settled." in text
+    cells = [
+        re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in text.split("<tr>")
+    ]
+    assert ["ann", "48 of 48", "1", "0=48", "81%"] in [row[:5] for row in cells]
+    assert ["ben", "48 of 48", "1", "0=39;1=6;2=3", "81%"] in [row[:5] for row in cells]
+    assert "<script" not in text
