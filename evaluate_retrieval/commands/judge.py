@@ -10,7 +10,7 @@ import pandas as pd
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands import asking, manifest, run
-from evaluate_retrieval.commands.options import SearchOptions, is_name, option
+from evaluate_retrieval.commands.options import FILLED, SearchOptions, is_name, option
 from evaluate_retrieval.judging import (
     agreed,
     dealing,
@@ -18,13 +18,14 @@ from evaluate_retrieval.judging import (
     judged_texts,
     next_pairs,
     pages,
+    room,
     sample,
     settling,
     taking,
 )
 from evaluate_retrieval.judging.adding import add as add  # lesson 05 adds with it
 from evaluate_retrieval.judging.adding import keep_judgements
-from evaluate_retrieval.judging.several import pair_keys
+from evaluate_retrieval.judging.several import BY_HAND, pair_keys
 from evaluate_retrieval.reading import corpus
 from evaluate_retrieval.reading.files import read_csv
 from evaluate_retrieval.reading.folder import Folder
@@ -85,6 +86,21 @@ class JudgeOptions(SearchOptions):
         is_fine=lambda n: n > 0,
         problem="it has to be 1 or more",
     )
+    serve: bool = option("serve the pages to those in one room, until Ctrl-C", False)
+    host: str = option(
+        "of the pages that are served; 0.0.0.0 is for all who reach this machine",
+        room.THIS_MACHINE,
+        metavar="ADDRESS",
+        **FILLED,
+    )
+    port: int = option(
+        "of the pages that are served",
+        room.PORT,
+        metavar="N",
+        convert=int,
+        is_fine=lambda port: 0 <= port < 65_536,
+        problem="it has to be below 65,536",
+    )
     add: Any = option("take in files that pages have saved", nargs="+", metavar="FILE")
 
 
@@ -111,10 +127,12 @@ def carry_out(options: JudgeOptions) -> dict:
                 log.warning(sentences.trouble(name, went(search)))
         leaders = asking.leading(folder, options.out)
         pairs = dealing.in_order(pairs, options.source)
-        if options.people or options.page:
+        if options.people or options.page or options.serve:
             pairs = dealt(folder, pairs, options)
         if options.page:
             return write_pages(folder, pairs, options.out)
+    if options.serve:
+        return served_until_interrupted(folder, pairs, options)
     if options.people:
         pairs = of_person(pairs, options.name)
     says = asking.ask_in_terminal(folder, pairs, options.name, leaders)
@@ -172,6 +190,76 @@ def write_pages(folder: Folder, pairs: pd.DataFrame, results: Path) -> dict:
     return {"says": says, "files": files, "code": NOT_WORSE}
 
 
+def room_for(folder: Folder, pairs: pd.DataFrame) -> room.Room:
+    """What a server has to know of the people who judge: `room.Room`.
+
+    pairs: see `dealt`. One more seat is for who leads: to settle, and to see all."""
+    keys = grading.keys_for(folder.judgements["grade"])
+    grades = [says.split()[0] for says in keys.values()]
+    examples = pages.agreed_pairs(folder.judgements, pairs["query_id"], grades)
+    rules = settling.rules_of(folder.source)
+    people = list(dict.fromkeys(pairs["people"].str.split(";").explode()))
+
+    def page_for(person: str, seat: str) -> tuple[str, str]:
+        served: dict[str, Any] = {"post": "/grades", "seat": seat, "done": []}
+        if person == BY_HAND:
+            return lead()
+        theirs = of_person(pairs, person)
+        rows = settling.last_rows(folder.source)
+        judged = {*map(tuple, rows.loc[rows["judge"] == person, PAIR].to_numpy())}
+        places = enumerate(map(tuple, theirs[PAIR].to_numpy()))
+        served["done"] = [place for place, pair in places if pair in judged]
+        return pages.judging_page(
+            folder, theirs, person, keys, examples, rules, served=served
+        )
+
+    def lead() -> tuple[str, str]:
+        keep_judgements(folder)
+        judged = folder.judgements
+        if (folder.source / JUDGED).exists():
+            judged = read_judged(folder.source / JUDGED).frame
+        page = settling.lead_page(folder, judged, shows_all=False)
+        return page, pages.policy_without_script()
+
+    def settle() -> tuple[str, str]:
+        served = {"post": "/grades", "seat": seats[BY_HAND], "done": []}
+        page, policy, _ = settling.settle_page(folder, keys, served)
+        return page, policy
+
+    seats = room.seats_for([*people, BY_HAND])
+    return room.Room(folder, grades, seats, page_for, {"settle": settle})
+
+
+def served_until_interrupted(
+    folder: Folder, pairs: pd.DataFrame, options: JudgeOptions
+) -> dict:
+    """Serve the pages until Ctrl-C, and add what was judged: a dict."""
+    of_room = room_for(folder, pairs)
+    with room.server_of(of_room, options.host, options.port) as server:
+        links = room.links_of(of_room, server)
+        lead = links.pop(BY_HAND)
+        for person, link in links.items():
+            log.info("%s: %s", person, link)
+        log.info("who leads: %s and %s", lead, lead.replace("/?", "/settle?"))
+        log.info("each link is one person's, and these are said once. Ctrl-C ends")
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt as end:
+            if type(end) is not KeyboardInterrupt:  # somebody else has ended it
+                raise
+        finally:
+            keep_judgements(folder)
+            rows = settling.last_rows(folder.source)
+            judged = list(rows[PAIR].itertuples(index=False, name=None))
+            for sentence in judged_texts.remember(folder, judged):
+                log.info(sentence)
+    people = settling.progress_of(folder.source)
+    n_judged = sum(each["judged"] for each in people)
+    n_dealt = sum(each["dealt"] for each in people)
+    says = f"{n_judged:,} of {n_dealt:,} grades are in the folder."
+    return {"says": says, "code": NOT_WORSE}
+
+
 def take_in_files(folder: Folder, options: JudgeOptions) -> dict:
     """Take in files that pages have saved, and add them to the judgements: a dict.
 
@@ -202,7 +290,7 @@ def take_in_files(folder: Folder, options: JudgeOptions) -> dict:
         report = ""
     lead = options.out / "judge-lead.html"
     write_text(lead, settling.lead_page(folder, judged, report))
-    page, n_open = settling.settle_page(folder, keys)
+    page, _, n_open = settling.settle_page(folder, keys)
     written = [lead]
     if n_open:
         written.insert(0, options.out / "judge-settle.html")

@@ -119,7 +119,7 @@ def whole_page(
     shown: for the template. What a text has is no HTML and no script: the facts are
     JSON without <, and the script makes nodes of texts alone."""
     script = render("judge.js").strip()
-    style = render("judge.css.j2").strip()
+    style = style_of_page()
     policy = CSP.format(
         script=_sha256(script),
         style=_sha256(style),
@@ -138,6 +138,16 @@ def whole_page(
         style=style,
     )
     return page.strip() + "\n", policy
+
+
+def style_of_page() -> str:
+    """The style of all pages on which people judge."""
+    return render("judge.css.j2").strip()
+
+
+def policy_without_script() -> str:
+    """The Content-Security-Policy of a page with this style, and no script."""
+    return f"default-src 'none'; style-src 'sha256-{_sha256(style_of_page())}'"
 
 
 def _sha256(text):

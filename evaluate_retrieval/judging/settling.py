@@ -72,10 +72,12 @@ def rules_of(source: Path) -> list[str]:
     return [note for note in dict.fromkeys(notes) if note]
 
 
-def settle_page(folder: Folder, keys: Mapping[str, str]) -> tuple[str, int]:
-    """The page on which people settle pairs together, and how many they are.
+def settle_page(
+    folder: Folder, keys: Mapping[str, str], served: Mapping[str, Any] | None = None
+) -> tuple[str, str, int]:
+    """The page on which people settle pairs, its policy, and how many they are.
 
-    keys: see `grading.keys_for`. It names nobody."""
+    keys: see `grading.keys_for`. served: see `pages.judging_page`. It names nobody."""
     there = {document["id"]: document for document in folder.documents}
     pairs = to_settle(folder.source)
     hashes = {id_: dealing.hash_of_text(each) for id_, each in there.items()}
@@ -90,33 +92,40 @@ def settle_page(folder: Folder, keys: Mapping[str, str]) -> tuple[str, int]:
         ]
         for of_pair in pairs["given"]
     ]
-    page, _ = pages.judging_page(
+    page, policy = pages.judging_page(
         folder,
         pairs,
         BY_HAND,
         keys,
         pages.agreed_pairs(folder.judgements, pairs["query_id"], list(key_of)),
         rules_of(folder.source),
+        served=served,
         settles={
             "given": given,
             "seconds": SECONDS_TO_TALK,
             "minutes": MINUTES_TO_SETTLE,
         },
     )
-    return page, len(pairs)
+    return page, policy, len(pairs)
 
 
-def lead_page(folder: Folder, judgements: pd.DataFrame, report: str = "") -> str:
+def lead_page(
+    folder: Folder, judgements: pd.DataFrame, report: str = "", shows_all: bool = True
+) -> str:
     """The page for who leads the hour: who did how much, and how far they agree.
 
-    judgements: of the folder as it is now. report: the name of a report beside it."""
+    judgements: of the folder as it is now. report: the name of a report beside it.
+    shows_all: whether it says how often who gave which grade, before all are done."""
+    people = progress_of(folder.source)
+    if not shows_all and any(each["judged"] < each["dealt"] for each in people):
+        people = [{**each, "spread": ""} for each in people]
     shown = {
         "folder": folder.source.name,
-        "people": progress_of(folder.source),
+        "people": people,
         "agreement": agreement_of(judgements),
         "n_open": len(to_settle(folder.source)),
         "report": report,
-        "style": render("judge.css.j2"),
+        "style": pages.style_of_page(),
     }
     return render("lead.html.j2", **shown)
 

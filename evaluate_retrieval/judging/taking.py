@@ -67,7 +67,12 @@ def of_this_folder(
     rows["note"] = rows["note"].map(grading.one_line).str.slice(0, LONGEST_NOTE)
     rows["want"] = rows["want"].map(grading.one_line).str.slice(0, LONGEST_NOTE)
     rows = rows.merge(dealt[[*corpus.TO_JUDGE, "text"]], on=keys)
-    hashes = {each["id"]: dealing.hash_of_text(each) for each in folder.documents}
+    needed = {*rows["document"]}
+    hashes = {
+        each["id"]: dealing.hash_of_text(each)
+        for each in folder.documents
+        if each["id"] in needed
+    }
     is_same = rows["document"].map(hashes) == rows["text"]
     rows = rows[is_same].sort_values("time", kind="stable")
     return SavedGrades(
