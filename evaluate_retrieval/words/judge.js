@@ -539,7 +539,10 @@ document.addEventListener("keydown", (event) => {
   // a key that is held down counts once
   const isOurs = !event.ctrlKey && !event.metaKey && !event.altKey && !event.repeat;
   if (isText || !isOurs || $("rule").open || event.key.length > 1) return;
-  press(event.key.toLowerCase());
+  const key = event.key.toLowerCase();
+  if (key === " ") return; // it presses the button that has the focus
+  if (key in ACTIONS) event.preventDefault(); // n would be typed where it leads
+  press(key);
 });
 
 document.addEventListener("click", (event) => {
