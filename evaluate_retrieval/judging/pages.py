@@ -41,6 +41,7 @@ SETTLING = {
     "cannot_tell": "leave it: both grades stay",
 }
 DONE = "Press “Save file”, and send {file} to who asked you."
+SETTLED_DONE = "Press “Save file”, and take {file} in with judge FOLDER --add."
 SERVED = "All of it is on the server."
 
 
@@ -92,10 +93,11 @@ def judging_page(
             "practice": [],
             "pairs": [[*pair, given] for pair, given in listed],
         }
+    by_file = SETTLED_DONE if settles else DONE
     shown = {
-        "title": f"{person} judges: {folder.source.name}",
+        "title": f"{'Settle' if settles else f'{person} judges'}: {folder.source.name}",
         **(SETTLING if settles else JUDGING),
-        "after": SERVED if served else DONE.format(file=file),
+        "after": SERVED if served else by_file.format(file=file),
         "scale": [each | examples[each["grade"]] for each in scale],
         "rules": list(rules),
     }
@@ -158,7 +160,7 @@ def _stems(queries, folder):
     """The stems of each query, without common words: lists."""
     stems = words_of(queries, language=folder.language)
     # a stem may end in a letter that its words have not: categori
-    return [[re.sub(r"(?<=..)[iy]$", "", word) for word in words] for words in stems]
+    return [[re.sub(r"(?<=...)[iy]$", "", word) for word in words] for words in stems]
 
 
 def _stems_of_query(query, folder):

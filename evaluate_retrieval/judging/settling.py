@@ -9,7 +9,7 @@ import pandas as pd
 
 from evaluate_retrieval.judging import dealing, grading, pages
 from evaluate_retrieval.judging.agreed import agreement_of
-from evaluate_retrieval.judging.several import BY_HAND, told
+from evaluate_retrieval.judging.several import BY_HAND
 from evaluate_retrieval.judging.taking import TAKEN_COLUMNS
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.graded import SETTLED
@@ -150,7 +150,7 @@ def progress_of(source: Path) -> list[dict[str, Any]]:
                 "judged": len(theirs),
                 "dealt": int(n),
                 "seconds": float(steps.median()),
-                "spread": told({str(grade): str(n) for grade, n in spread.items()}),
+                "spread": ", ".join(f"{grade}: {n:,}" for grade, n in spread.items()),
             }
         )
     return people

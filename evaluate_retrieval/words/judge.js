@@ -162,9 +162,10 @@ function element(name, text, className) {
 
 function isMarked(word, stems) {
   const small = word.toLowerCase();
-  return stems.some(
-    (stem) => small.startsWith(stem) && small.length <= stem.length + 4,
-  );
+  return stems.some((stem) => {
+    const longest = stem.length + Math.min(4, stem.length); // to: no tomorrow
+    return small.startsWith(stem) && small.length <= longest;
+  });
 }
 
 // a text with the words of the query marked; it is never read as HTML
@@ -508,6 +509,7 @@ const ACTIONS = {
   n: () => {
     $("note-row").hidden = false;
     $("note").focus();
+    $("note").scrollIntoView({ block: "center" });
   },
   e: () => $("want").focus(),
   f: () => {

@@ -110,7 +110,7 @@ def test_a_grade_leaves_the_server_for_nobody(shop, tmp_path):
         lead = of_room.seats["settled"]
         _, headers, text = ask(port, "GET", f"/?seat={lead}")
         assert "7 of " in text
-        assert "2=7" not in text  # how often, before all are done
+        assert "2: 7" not in text  # how often, before all are done
         assert headers["Content-Security-Policy"].startswith("default-src 'none'")
         _, _, text = ask(port, "GET", f"/settle?seat={lead}")
         assert (
