@@ -76,7 +76,7 @@ def deal(
         for person in chosen:
             together.update(frozenset([person, each]) for each in chosen)
         of_query[query_id] = ";".join(chosen)
-    return pairs.assign(people=pairs["query_id"].map(of_query))
+    return pairs.assign(people=pairs["query_id"].map(of_query).astype(str))
 
 
 def _next_of(loads, together, n_each, n):

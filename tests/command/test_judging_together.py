@@ -12,6 +12,7 @@ import pytest
 from refusals import refused
 
 from evaluate_retrieval import judge
+from evaluate_retrieval.commands import manifest
 from evaluate_retrieval.judging import dealing, grading, pages
 from evaluate_retrieval.line import main
 from evaluate_retrieval.reading import corpus, files, folder
@@ -324,6 +325,25 @@ def test_a_page_goes_in_beside_a_session_in_the_terminal(shop, monkeypatch):
     table = files.read_csv(shop / "judged-queries.csv")
     # the page's rows have times of yesterday, so the terminal's is the later one
     assert sorted(table["grade"]) == ["1"] * 47 + ["2"]
+
+
+@pytest.mark.filterwarnings("ignore:6 judged queries")
+@pytest.mark.parametrize("how", [["--page"], ["--people", "me,ben"]])
+def test_where_all_is_judged_there_is_nothing_to_ask(shop, how, capsys, monkeypatch):
+    facts = write_pages(shop)["me"]
+    add(shop, saved(facts, "1", shop.parent / "me.csv"))
+    out = shop.parent / "list"  # whose only pair is of a document that is gone
+    out.mkdir()
+    gone = "q,kettle red a,all,tail,gone,next"
+    rows = [",".join(corpus.TO_JUDGE), gone, ""]
+    (out / "judge-next.csv").write_text("\n".join(rows))
+    of_run = {"by": manifest.SIGNED_BY, "data": str(shop)}
+    of_run["outputs"] = {"judge-next.csv": ""}
+    (out / "run.json").write_text(json.dumps(of_run))
+    monkeypatch.setattr("builtins.input", lambda: pytest.fail("it asks"))
+    assert main(["judge", str(shop), "--out", str(out), *how]) == 0
+    said = capsys.readouterr().out
+    assert ("There is nothing to judge." in said) or ("0 of 0 judged" in said)
 
 
 # --- Afterwards ----------------------------------------------------------------------
