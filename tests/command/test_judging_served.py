@@ -16,7 +16,7 @@ import pytest
 from test_judging_together import facts_in, make_folder, saved, write_pages
 
 from evaluate_retrieval.commands import judge as judge_command
-from evaluate_retrieval.judging import dealing, room
+from evaluate_retrieval.judging import dealing, grading, room
 from evaluate_retrieval.reading import files, folder
 
 PEOPLE = ["ann", "ben", "carl", "dora"]
@@ -219,6 +219,18 @@ def test_a_full_disk_is_told_and_the_file_stays_whole(shop, tmp_path):
         assert (shop / "judgements-ann.csv").read_bytes() == content
         assert send(port, rows[1], seat)[0] == 200
     assert len(files.read_csv(shop / "judgements-ann.csv")) == 2
+
+
+def test_a_clock_that_is_ahead_hides_no_correction(shop, tmp_path):
+    row = rows_of(pages_of(shop)["ann"], tmp_path)[0]
+    with served(shop) as (of_room, port):
+        seat = of_room.seats["ann"]
+        ahead = row | {"grade": "2", "time": "2099-01-01T00:00:00.000Z"}
+        assert send(port, ahead, seat)[0] == 200
+        now = row | {"grade": "0", "time": grading.now()}
+        assert send(port, now, seat)[0] == 200
+    last = grading.last_grades(shop / "judgements-ann.csv")
+    assert last["grade"].tolist() == ["0"]
 
 
 def test_a_connection_that_is_cut_leaves_the_others(shop, tmp_path):
