@@ -10,7 +10,7 @@ from evaluate_retrieval.measuring import decision, graders
 from evaluate_retrieval.measuring.plan import Plan
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.words import sentences
-from evaluate_retrieval.words.constants import LEFT_OUT, MARGIN, UNITS
+from evaluate_retrieval.words.constants import FEW, LEFT_OUT, MARGIN, UNITS
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Evaluated:
         """What it takes to decide, in words: a list."""
         verdict = self.verdict
         texts = [LEFT_OUT] * self.folder.only_answered
-        if verdict and verdict.graded:
+        if verdict and verdict.graded and verdict.n >= FEW:  # fewer decide nothing
             texts.append(sentences.graders(verdict.graded, graders.DRAWS))
         if self.plan and verdict:
             unit = UNITS[verdict.kind]

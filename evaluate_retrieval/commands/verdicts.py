@@ -103,7 +103,10 @@ def verdict_at(
     verdict = verdict_on(folder, candidates, results, errors=errors, **asked)
     of_verdict = measured.without(list(verdict.leaks.keys() - {incumbent}))
     rule = incumbent, errors, options.margin
-    graded = graders.graded_by(of_verdict, folder.judgements, *rule)
+    graded = None
+    if verdict.rival:
+        of_rival = *rule, verdict.rival
+        graded = graders.graded_by(of_verdict, folder.judgements, *of_rival)
     level = 2 * min(ship for ship, _ in errors.values())
     verdict = replace(
         verdict,

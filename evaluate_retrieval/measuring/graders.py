@@ -27,18 +27,24 @@ class Graded:
 
     turned: the share of draws with another verdict than the grades that count give,
     by the same rule with Student's t. alone: the `Decision` if the grades of one person
-    counted wherever this person gave one, by person."""
+    counted wherever this person gave one, by person. rival: the candidate of the
+    verdict, whose gains are told."""
 
     turned: float
     alone: dict[str, Decision]
+    rival: str
+
+    def gain_by(self, person: str) -> pd.Series:
+        """What the rival gains by the grades of a person, see `gains.gains_table`."""
+        return self.alone[person].table.loc[self.rival]
 
     @property
     def facts(self) -> dict[str, Any]:
         """The same for --json."""
         alone = []
         for person, decision in self.alone.items():
-            row = decision.row if decision.rival else {}
-            figures = {name: row.get(name) for name in ("difference", "low", "high")}
+            row = self.gain_by(person)
+            figures = {name: row[name] for name in ("difference", "low", "high")}
             told = {"verdict": decision.verdict, "search": decision.name}
             alone.append({"person": person, **told, **figures})
         return {"turned": self.turned, "alone": alone}
@@ -122,11 +128,12 @@ def graded_by(
     incumbent: str,
     errors: Mapping[str, tuple[float, float]] | None,
     margin: float,
+    rival: str,
 ) -> Graded | None:
     """What the decision on these searches owes to who graded: `Graded`.
 
-    incumbent, errors and margin: as of `decision.decide`. None where no two people
-    differ."""
+    incumbent, errors and margin: as of `decision.decide`. rival: see `Graded`. None
+    where no two people differ."""
     if not measured.doubts:
         return None
     names = list(measured.values)
@@ -153,7 +160,7 @@ def graded_by(
         ]
         theirs = _with_grades(measured, list(every), qrels)
         alone[person] = decide(theirs, incumbent, errors=errors, margin=margin)
-    return Graded(float(np.mean(verdicts != today)), alone)
+    return Graded(float(np.mean(verdicts != today)), alone, rival)
 
 
 def _of_person(of_query, person, qrel):
