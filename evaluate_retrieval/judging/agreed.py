@@ -56,8 +56,9 @@ def _agreement_figures(part):
     for name, of_sums in MEASURES.items():
         figures[name] = float(of_sums(totals)[0])
         ends = [np.nan, np.nan]
-        if drawn is not None:
-            ends = np.nanquantile(of_sums(drawn), INTERVAL_ENDS)
+        values = of_sums(drawn) if drawn is not None else np.array([])
+        if not np.isnan(values).all():  # as of nothing, too
+            ends = np.nanquantile(values, INTERVAL_ENDS)
         figures[f"{name}_low"] = float(ends[0])
         figures[f"{name}_high"] = float(ends[1])
     return figures
