@@ -287,12 +287,56 @@ def test_axe_has_nothing_to_say_of_any_screen(opened, scheme, width):
         page = opened(viewport=how, color_scheme=scheme)
         reach(page)
         page.wait_for_timeout(1_600 if name == "done" else 100)  # what is said goes
-        options = {"runOnly": {"type": "tag", "values": TAGS}}
-        found = Axe().run(page, options=options).response["violations"]
-        told = {each["id"]: each["nodes"][0]["html"][:200] for each in found}
-        assert told == {}, name
+        assert axe_finds(page) == {}, name
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
         page.context.close()
+
+
+def axe_finds(page):
+    options = {"runOnly": {"type": "tag", "values": TAGS}}
+    found = Axe().run(page, options=options).response["violations"]
+    return {each["id"]: each["nodes"][0]["html"][:200] for each in found}
+
+
+def test_two_people_judge_and_settle_together(opened, tmp_path):
+    """In the browser from the first key to the rule of the next session."""
+    source = make_folder(tmp_path / "faq", n_queries=2)
+    out = tmp_path / "out"
+    judge(source, page=True, people="ann,ben", out=out)
+    files = []
+    for person, key in {"ann": "0", "ben": "2"}.items():
+        page = begin(opened(path=out / f"judge-{person}.html"))
+        page.keyboard.press("1")  # on the first pair both agree
+        judge_all(page, key)
+        with page.expect_download() as download:
+            page.click("#save")
+        files.append(download.value.path())
+    says = judge(source, add=files, out=out).says
+    assert "11 pairs have different grades" in says
+    page = opened(path=out / "judge-settle.html")
+    assert not page.is_visible("#in-time")
+    begin(page)
+    cards = page.eval_on_selector_all(".card b", "all => all.map(b => b.innerText)")
+    assert cards == ["2", "0"]
+    assert axe_finds(page) == {}
+    page.fill("#note", "Half of it is 1.")
+    page.keyboard.press("Enter")
+    page.keyboard.press("1")
+    page.keyboard.press("?")  # both grades stay
+    rows, name = rows_saved(page)
+    assert name == "judgements-settled.csv"
+    assert [row["grade"] for row in rows] == ["1", "?"]
+    with page.expect_download() as download:
+        page.click("#save-again")
+    says = judge(source, add=[download.value.path()], out=out).says
+    assert "10 pairs have different grades" in says
+    judge(source, page=True, people="ann,ben", out=out)
+    page = opened(path=out / "judge-ann.html")
+    assert "Half of it is 1." in page.inner_text("main")
+    page = opened(path=out / "judge-lead.html", viewport={"width": 390, "height": 800})
+    assert axe_finds(page) == {}
+    assert "12 of 12" in page.inner_text("table")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_a_printed_sheet_has_all_pairs_with_boxes(opened):
