@@ -32,7 +32,7 @@ GENERATED_COLOUR = "#c24a00"
 COLOURS = ["#00796b", "#8e2f86", "#333333"]
 # 3.4 to 1. It means one thing, and nothing else is drawn in it
 GREY = "0.55"
-CANNOT_TELL = "grey: we cannot tell"
+GREY_MEANS = "grey: we cannot tell"
 # which words name a kind of queries, in English and in Spanish; colour and mark
 LOOKS_OF_KINDS = {
     r"\b(typed|judged|ours|tecleadas)\b": (TYPED_COLOUR, "o"),
@@ -210,7 +210,7 @@ def forest(
     tables: Mapping[str, pd.DataFrame],
     title: str,
     xlabel: str,
-    grey: str = CANNOT_TELL,
+    grey: str = GREY_MEANS,
     band: tuple[float, float] | None = None,
 ) -> None:
     """Differences with 95 % intervals: a row for each label, a mark for each table.

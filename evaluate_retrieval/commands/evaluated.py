@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from evaluate_retrieval.commands import report, steps, verdicts
-from evaluate_retrieval.measuring import decision
+from evaluate_retrieval.judging import agreed
+from evaluate_retrieval.measuring import decision, graders
 from evaluate_retrieval.measuring.noise import Noise
 from evaluate_retrieval.measuring.plan import Plan
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.words import sentences
-from evaluate_retrieval.words.constants import LEFT_OUT, MARGIN, UNITS
+from evaluate_retrieval.words.constants import FEW, LEFT_OUT, MARGIN, UNITS
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,11 @@ class Evaluated:
     noise: dict[str, Noise] = field(default_factory=dict)
 
     @property
+    def agreement(self) -> pd.DataFrame:
+        """How far people agree who graded the same pairs: see `agreed.agreement_of`."""
+        return agreed.agreement_of(self.folder.judgements)
+
+    @property
     def says(self) -> str:
         """The decision, and what it takes to decide, in words."""
         if self.verdict is None:
@@ -57,6 +63,8 @@ class Evaluated:
         """What it takes to decide, in words: a list."""
         verdict = self.verdict
         texts = [LEFT_OUT] * self.folder.only_answered
+        if verdict and verdict.graded and verdict.n >= FEW:  # fewer decide nothing
+            texts.append(sentences.graders(verdict.graded, graders.DRAWS))
         if self.plan and verdict:
             unit = UNITS[verdict.kind]
             texts.append(sentences.plan(self.plan, str(verdict.rival), unit))

@@ -1,61 +1,68 @@
-"""`judge`: judge pairs in the terminal. Each grade is on disk at once."""
+"""`judge`: judge pairs in the terminal, or on pages for several people."""
 
 import logging
-import os
-import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import manifest, run
-from evaluate_retrieval.commands.options import SearchOptions, is_name, option
+from evaluate_retrieval.commands import asking, manifest, run
+from evaluate_retrieval.commands.options import FILLED, SearchOptions, is_name, option
 from evaluate_retrieval.judging import (
+    agreed,
+    dealing,
     grading,
     judged_texts,
     next_pairs,
+    pages,
+    room,
     sample,
-    several,
+    settling,
+    taking,
 )
-from evaluate_retrieval.judging.several import pair_keys
-from evaluate_retrieval.reading import corpus, locks
-from evaluate_retrieval.reading.columns import with_defaults
+from evaluate_retrieval.judging.adding import add as add  # lesson 05 adds with it
+from evaluate_retrieval.judging.adding import keep_judgements
+from evaluate_retrieval.judging.several import BY_HAND, pair_keys
+from evaluate_retrieval.reading import corpus
 from evaluate_retrieval.reading.files import read_csv
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.graded import read_judged
 from evaluate_retrieval.reading.joining import PAIR, asked, queries_of
 from evaluate_retrieval.reading.listing import JUDGED
-from evaluate_retrieval.reading.writing import write_bytes, write_table
+from evaluate_retrieval.reading.writing import write_text
 from evaluate_retrieval.searching.own import Search, are_alone, went
 from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import NOT_WORSE
-from evaluate_retrieval.words.text import plain
 
 LIST = "judge-next.csv"  # of the last run
-FOUND = "queries.csv"
-HELP = "judge pairs in the terminal"
-COUNTED = {  # what `several.with_grades` counts, in words
-    "replaced": "%s of them in place of an earlier one of the same person",
-    "differ": "%s pairs have different grades of several people: the column grades has "
-    "all; what most gave counts, else the lower one in the middle",
-}
+HELP = "judge pairs in the terminal, or on pages for several people"
+WHAT_NAMES_ARE = "a name has letters, digits, -, _ and . only"
 log = logging.getLogger(__name__)
+
+
+def names_in(people: str | Sequence[str]) -> list[str]:
+    """The names of "ann,ben", or of a list of them."""
+    names = people.split(",") if isinstance(people, str) else list(people)
+    return [name.strip() for name in names if name.strip()]
+
+
+def are_names(people: str | Sequence[str]) -> bool:
+    """Whether all of several people have a name, each another one."""
+    names = names_in(people)
+    return bool(names) and all(map(is_name, names)) and len({*names}) == len(names)
 
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeOptions(SearchOptions):
-    """name: becomes part of a file's name. more: queries of the log's sample."""
+    """name: becomes part of a file's name. more: queries of the log's sample.
 
-    name: str = option(
-        "who judges",
-        "me",
-        is_fine=is_name,
-        problem="a name has letters, digits, -, _ and . only",
-    )
+    people: who judges, on pages or in terminals; each query goes to `each` of them.
+    page: whether a page is written for each. add: files that such pages have saved."""
+
+    name: str = option("who judges", "me", is_fine=is_name, problem=WHAT_NAMES_ARE)
     more: int = option(
         "so many more queries of the log are drawn to be judged",
         0,
@@ -64,13 +71,44 @@ class JudgeOptions(SearchOptions):
         is_fine=lambda n: n > 0,
         problem="it has to be 1 or more",
     )
+    page: bool = option("a page for each person, to judge in a browser", False)
+    people: Any = option(
+        "who judges, with commas between the names",
+        metavar="NAMES",
+        is_fine=are_names,
+        problem=f"each has to have another name; {WHAT_NAMES_ARE}",
+    )
+    each: int = option(
+        "so many of the people judge each query",
+        2,
+        metavar="N",
+        convert=int,
+        is_fine=lambda n: n > 0,
+        problem="it has to be 1 or more",
+    )
+    serve: bool = option("serve the pages to those in one room, until Ctrl-C", False)
+    host: str = option(
+        "of the pages that are served; 0.0.0.0 is for all who reach this machine",
+        room.THIS_MACHINE,
+        metavar="ADDRESS",
+        **FILLED,
+    )
+    port: int = option(
+        "of the pages that are served",
+        room.PORT,
+        metavar="N",
+        convert=int,
+        is_fine=lambda port: 0 <= port < 65_536,
+        problem="it has to be below 65,536",
+    )
+    add: Any = option("take in files that pages have saved", nargs="+", metavar="FILE")
 
 
 OPTIONS = JudgeOptions
 
 
 def carry_out(options: JudgeOptions) -> dict:
-    """Ask for the grades of pairs in the terminal: a dict.
+    """Ask for the grades of pairs in the terminal, or write pages that do: a dict.
 
     The lock is for the time before: several people may judge at once. ValueError
     where the documents are a file."""
@@ -79,15 +117,190 @@ def carry_out(options: JudgeOptions) -> dict:
             problem = "no folder; judgements go beside the documents"
             raise utils.InputError(options.source, problem)
         folder = run.read_aloud(options)
+        if options.add:
+            return take_in_files(folder, options)
         keep_judgements(folder)
         with run.own_of(folder, options) as own:
             pairs = pairs_to_judge(folder, own, options)
         for name, search in own.items():
             if search.errors:
                 log.warning(sentences.trouble(name, went(search)))
-        leaders = leading(folder, options.out)
-    says = ask_in_terminal(folder, pairs, options.name, leaders)
+        leaders = asking.leading(folder, options.out)
+        pairs = dealing.in_order(pairs, options.source)
+        if options.people or options.page or options.serve:
+            pairs = dealt(folder, pairs, options)
+        if options.page:
+            return write_pages(folder, pairs, options.out)
+    if options.serve:
+        return served_until_interrupted(folder, pairs, options)
+    if options.people:
+        pairs = of_person(pairs, options.name)
+    says = asking.ask_in_terminal(folder, pairs, options.name, leaders)
     return {"says": says, "code": NOT_WORSE}
+
+
+# --- Several people ------------------------------------------------------------------
+
+
+def dealt(folder: Folder, pairs: pd.DataFrame, options: JudgeOptions) -> pd.DataFrame:
+    """Pairs with who judges them, see `dealing.deal`; the folder keeps it."""
+    people = names_in(options.people or [options.name])
+    before = dealing.read_dealt(folder.source)
+    before = dict(zip(before["query_id"], before["people"], strict=True))
+    n_each = min(options.each, len(people))
+    pairs = dealing.deal(pairs, people, n_each, before)
+    pairs = dealing.with_texts(pairs, folder.documents)
+    if len(pairs):
+        dealing.keep_dealt(folder.source, pairs)
+    return pairs
+
+
+def of_person(pairs: pd.DataFrame, person: str) -> pd.DataFrame:
+    """The pairs that were dealt to a person, as a list to judge has them."""
+    people = pairs["people"].str.split(";")
+    is_theirs = people.map(lambda names: person in names).astype(bool)
+    return pairs.loc[is_theirs, corpus.TO_JUDGE]
+
+
+def write_pages(folder: Folder, pairs: pd.DataFrame, results: Path) -> dict:
+    """Write a page for each person, judge-NAME.html: a dict.
+
+    pairs: see `dealt`."""
+    keys = grading.keys_for(folder.judgements["grade"])
+    grades = [says.split()[0] for says in keys.values()]
+    examples = pages.agreed_pairs(folder.judgements, pairs["query_id"], grades)
+    rules = settling.rules_of(folder.source)
+    people = dict.fromkeys(pairs["people"].str.split(";").explode())
+    files = []
+    for person in people:
+        page, _ = pages.judging_page(
+            folder, of_person(pairs, person), person, keys, examples, rules
+        )
+        files.append(results / f"judge-{person}.html")
+        write_text(files[-1], page)
+    manifest.sign(results, files)
+    n_queries = pairs["query_id"].nunique()
+    says = (
+        f"{len(pairs):,} pairs of {n_queries:,} queries for {len(people)} people. Send "
+        "each the page with the name. What they save goes in with "
+        "“evaluate-retrieval judge FOLDER --add FILES”."
+    )
+    if pairs.empty:
+        says = "There is nothing to judge."
+    return {"says": says, "files": files, "code": NOT_WORSE}
+
+
+def room_for(folder: Folder, pairs: pd.DataFrame) -> room.Room:
+    """What a server has to know of the people who judge: `room.Room`.
+
+    pairs: see `dealt`. One more seat is for who leads: to settle, and to see all."""
+    keys = grading.keys_for(folder.judgements["grade"])
+    grades = [says.split()[0] for says in keys.values()]
+    examples = pages.agreed_pairs(folder.judgements, pairs["query_id"], grades)
+    rules = settling.rules_of(folder.source)
+    people = list(dict.fromkeys(pairs["people"].str.split(";").explode()))
+
+    def page_for(person: str, seat: str) -> tuple[str, str]:
+        served: dict[str, Any] = {"post": "/grades", "seat": seat, "done": []}
+        if person == BY_HAND:
+            return lead()
+        theirs = of_person(pairs, person)
+        rows = settling.last_rows(folder.source)
+        judged = {*map(tuple, rows.loc[rows["judge"] == person, PAIR].to_numpy())}
+        places = enumerate(map(tuple, theirs[PAIR].to_numpy()))
+        served["done"] = [place for place, pair in places if pair in judged]
+        return pages.judging_page(
+            folder, theirs, person, keys, examples, rules, served=served
+        )
+
+    def lead() -> tuple[str, str]:
+        keep_judgements(folder)
+        judged = folder.judgements
+        if (folder.source / JUDGED).exists():
+            judged = read_judged(folder.source / JUDGED).frame
+        page = settling.lead_page(folder, judged, shows_all=False)
+        return page, pages.policy_without_script()
+
+    def settle() -> tuple[str, str]:
+        served = {"post": "/grades", "seat": seats[BY_HAND], "done": []}
+        page, policy, _ = settling.settle_page(folder, keys, served)
+        return page, policy
+
+    seats = room.seats_for([*people, BY_HAND])
+    return room.Room(folder, grades, seats, page_for, {"settle": settle})
+
+
+def served_until_interrupted(
+    folder: Folder, pairs: pd.DataFrame, options: JudgeOptions
+) -> dict:
+    """Serve the pages until Ctrl-C, and add what was judged: a dict."""
+    of_room = room_for(folder, pairs)
+    with room.server_of(of_room, options.host, options.port) as server:
+        links = room.links_of(of_room, server)
+        lead = links.pop(BY_HAND)
+        for person, link in links.items():
+            log.info("%s: %s", person, link)
+        log.info("who leads: %s and %s", lead, lead.replace("/?", "/settle?"))
+        log.info("each link is one person's, and these are said once. Ctrl-C ends")
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt as end:
+            if type(end) is not KeyboardInterrupt:  # somebody else has ended it
+                raise
+        finally:
+            keep_judgements(folder)
+            rows = settling.last_rows(folder.source)
+            judged = list(rows[PAIR].itertuples(index=False, name=None))
+            for sentence in judged_texts.remember(folder, judged):
+                log.info(sentence)
+    people = settling.progress_of(folder.source)
+    n_judged = sum(each["judged"] for each in people)
+    n_dealt = sum(each["dealt"] for each in people)
+    says = f"{n_judged:,} of {n_dealt:,} grades are in the folder."
+    return {"says": says, "code": NOT_WORSE}
+
+
+def take_in_files(folder: Folder, options: JudgeOptions) -> dict:
+    """Take in files that pages have saved, and add them to the judgements: a dict.
+
+    All of them, or none: ValueError names the first that is wrong. Pages for what comes
+    next are written, see `settling`."""
+    files = options.add
+    keys = grading.keys_for(folder.judgements["grade"])
+    grades = [says.split()[0] for says in keys.values()]
+    paths = [files] if isinstance(files, str | Path) else files
+    several = [taking.read_saved(Path(path), folder, grades) for path in paths]
+    n_edited = sum(taken.n_edited for taken in several)
+    if n_edited:
+        text = "%s grades are of documents that were edited since: they are left out"
+        log.warning(text, f"{n_edited:,}")
+    rows = pd.concat([taken.rows for taken in several])
+    n_new = taking.take_in(folder.source, rows)
+    keep_judgements(folder)
+    graded = rows[rows["grade"] != grading.CANNOT_TELL]
+    again = list(graded[PAIR].drop_duplicates().itertuples(index=False, name=None))
+    for sentence in judged_texts.remember(folder, again if n_new else []):
+        log.info(sentence)
+    says = f"{n_new:,} of {len(rows):,} grades are new, and are in the folder now."
+    judged = read_judged(folder.source / JUDGED).frame
+    agreement = agreed.agreement_of(judged)
+    says = f"{says} {agreed.agreement_in_words(agreement)}".strip()
+    report = "report.html"
+    if not manifest.has_written(options.out, report, folder.source):
+        report = ""
+    lead = options.out / "judge-lead.html"
+    write_text(lead, settling.lead_page(folder, judged, report))
+    page, _, n_open = settling.settle_page(folder, keys)
+    written = [lead]
+    if n_open:
+        written.insert(0, options.out / "judge-settle.html")
+        write_text(written[0], page)
+        says += f" {n_open:,} pairs have different grades: settle them together."
+    manifest.sign(options.out, written)
+    return {"says": says, "files": written, "code": NOT_WORSE}
+
+
+# --- Which pairs ---------------------------------------------------------------------
 
 
 def pairs_to_judge(
@@ -161,235 +374,3 @@ def pooled(
     if mine is not None:
         done |= {*pair_keys(mine[mine["drawn"] != "pool"])}
     return pairs[~keys.isin(done)]
-
-
-def leading(folder: Folder, results: Path) -> pd.DataFrame:
-    """The rows of queries.csv of the two best searches, by query_id: a DataFrame.
-
-    Empty where the last run was of another folder, or its table is not as it was."""
-    if not manifest.has_written(results, FOUND, folder.source):
-        return pd.DataFrame()
-    try:
-        table = read_csv(results / FOUND, ["queries", "query_id", "search"])
-        table = table[table["queries"] == "judged"]
-        metric = table.columns[3]  # behind queries, query_id and search
-        values = table[metric].astype(float)
-        table = table[["query_id", "search", "found"]]
-    except (OSError, ValueError, IndexError, KeyError) as error:
-        log.warning("the two best searches are not shown: %s", error)
-        return pd.DataFrame()
-    means = values.groupby(table["search"]).mean()
-    is_best = table["search"].isin(means.nlargest(2).index)
-    return table[is_best].set_index("query_id")
-
-
-def ask_in_terminal(
-    folder: Folder, pairs: pd.DataFrame, name: str, leaders: pd.DataFrame
-) -> str:
-    """Judge pairs, and add the judgements to the folder's: how many, in words.
-
-    Each grade is on disk at once, in judgements-NAME.csv. In the end, also of
-    an interrupt and of the input, judged-queries.csv beside the documents has
-    all judgements, old and new; nothing is written where nobody has judged. The
-    keys give the grades of `scale_of`. leaders: see `leading`. The log shows
-    what there is to judge."""
-    path = folder.source / f"judgements-{name}.csv"
-    session = grading.Judging(pairs, path)
-    before = {*session.done.items()}
-    scale = scale_of(folder.judgements["grade"])
-    if scale != [0, 1, 2]:
-        session.keys = {str(i): f"{each:g} (key {i})" for i, each in enumerate(scale)}
-    if session.note:
-        log.info(session.note)
-    keys = ", ".join(session.keys.values())
-    log.info(f"{session}. Keys: {keys}; u goes back, q ends")
-    try:
-        _ask(session, folder, leaders)
-    finally:
-        keep_judgements(folder)
-        now = {*session.done.items()} - before
-        for sentence in judged_texts.remember(
-            folder, [(at[0], at[4]) for at, _ in now]
-        ):
-            log.info(sentence)
-    return str(session)
-
-
-def scale_of(grades: Iterable[float]) -> list[float]:
-    """The grades that the keys from 0 on give: a list of ten at most.
-
-    Whole ones up to 9, at least to 2; else those that a folder has, or ten of
-    them, from 0 to the highest."""
-    there = sorted({0, *grades})
-    if {*there} <= {*range(10)}:
-        return list(range(max(2, int(there[-1])) + 1))
-    ten = np.quantile(there, np.linspace(0, 1, 10), method="nearest")
-    return np.unique(ten).tolist()
-
-
-def _ask(session, folder, leaders):
-    """Show an item, and wait for its key, until all are judged, or q, or the end.
-
-    After the last item of a query it shows what the leaders found. Not before:
-    who judges must not know which search found what."""
-    records = {document["id"]: document for document in folder.documents}
-    histories = {}
-    for queries in (folder.log, folder.unanswered, *folder.test.values()):
-        if "history" in queries:
-            histories |= dict(zip(queries["query_id"], queries["history"], strict=True))
-    while session.at:
-        item = dict(zip(session.fields, session.at, strict=True))
-        record = records[item["document"]]
-        query_id = item["query_id"]
-        history = histories.get(query_id, "")
-        earlier = "".join(f"earlier: {line}\n" for line in history.splitlines())
-        text = (
-            f"{earlier}QUERY  {item['query']}\n\n{record['question']}\n{record['text']}"
-        )
-        log.info(f"\n{session}\n{text}\n\ngrade:")
-        try:
-            key = read_key().strip().lower()
-        except EOFError:
-            log.info("\nthe input has ended")
-            return
-        if key in ("q", "\3", "\4"):  # Ctrl-C on Windows, Ctrl-D
-            return
-        if key not in [*session.keys, "u", ""]:
-            log.info(f"{key!r} is no key here: {', '.join(session.keys)}, u and q are")
-        grading.judge(session, key)
-        rows = leaders[leaders.index == query_id]
-        waiting = {at[0] for at in session.items if at not in session.done}
-        if key in session.keys and len(rows) == 2 and query_id not in waiting:
-            log.info(_side_by_side(session, folder, query_id, rows))
-
-
-def _side_by_side(session, folder, query_id, rows):
-    """Two lists of a query as text: rank, title and grade of each result.
-
-    rows: of queries.csv, one for each search."""
-    titles = corpus.headings(folder.documents)
-    before = folder.judgements.query("query_id == @query_id").set_index("document")
-    done = {at[4]: grade for at, grade in session.done.items() if at[0] == query_id}
-    grades = {**before["grade"], **done}
-
-    def shown(quoted: str) -> str:
-        id_ = unquote(quoted)
-        return f"{plain(titles.get(id_, id_), 40):40}{grades.get(id_, '')!s:>4}"
-
-    ids = rows.set_index("search")["found"].str.split(expand=True)
-    table = ids.fillna("").map(shown).T
-    return table.set_axis(table.index + 1).to_string()
-
-
-def read_key() -> str:
-    """A key of the terminal, without Enter; where stdin is none, `input`."""
-    if not sys.stdin.isatty():
-        return input()
-    if sys.platform == "win32":
-        import msvcrt
-
-        return msvcrt.getwch()
-    import termios
-    import tty
-
-    before = termios.tcgetattr(0)
-    try:
-        tty.setcbreak(0, termios.TCSADRAIN)
-        return os.read(0, 9).decode(errors="replace")  # an arrow has several letters
-    finally:
-        termios.tcsetattr(0, termios.TCSADRAIN, before)
-
-
-def keep_judgements(folder: Folder) -> None:
-    """Add all that was judged in a folder to its judged-queries.csv.
-
-    Also what is left of a session that was killed, whoever judged."""
-    path = folder.source / JUDGED
-    files = grading.judged_files(folder.source)
-    n = add(
-        path,
-        *files,
-        older=folder.judgements.fillna("").astype(str),
-        weights={} if "weight" in folder.log else sample.weights_by_text(folder.source),
-    )
-    if path.exists():
-        log.info(f"{path} has {n:,} judgements")
-        for old in folder.source.glob("qrels*"):
-            log.info(f"take {old.name} out of the folder: {path.name} has all of it")
-
-
-def add(
-    path: Path,
-    *files: Path,
-    older: pd.DataFrame | None = None,
-    weights: Mapping[str, float] | None = None,
-) -> int:
-    """Add what was judged to judged-queries.csv; how many judgements it has then.
-
-    path: of it; where nothing is there, older counts, a DataFrame of judgements.
-    files: of judgements. Taken is what a file got since it was last added, and what
-    is not there. weights: of the queries, see `sample.judged_with_weights`. Of one
-    person the later grade of a pair counts, and those of several are all kept, see
-    `several`. The log counts both. People who judge at once add one after another;
-    the former file is kept, see `writing.write_table`. ValueError names a file that
-    is none of judgements."""
-    with locks.held(path):
-        is_first = not path.exists()  # then nothing was added to it
-        table = (
-            pd.DataFrame(older) if is_first else with_defaults(read_judged(path).frame)
-        )
-        contents = {file: file.read_bytes() for file in files}
-        given = [_given_in(file, table, is_first) for file in files]
-        added = [
-            file
-            for file, grades in zip(files, given, strict=True)
-            if grades["is_new"].any()
-        ]
-        if added:
-            table, counts = several.with_grades(table, pd.concat(given))
-            for name, n in counts.items():
-                if n:
-                    log.info(COUNTED[name], f"{n:,}")
-        before = table.get("weight")
-        table = sample.judged_with_weights(table, weights or {})
-        # --more gives new weights to what has some
-        is_weighed = (
-            not is_first and before is not None and not table["weight"].equals(before)
-        )
-        if added or is_weighed:
-            blank = table.columns[(table == "").all()].difference(corpus.JUDGED_COLUMNS)
-            write_table(table.drop(columns=blank), path, keep_former=True)
-        for file in added:
-            write_bytes(_mark_of(file), contents[file], like=file)
-    return len(table)
-
-
-def _mark_of(file):
-    """Where a file of judgements is kept as it was when it was last added."""
-    return file.with_name(f".{file.name}.added")
-
-
-def _given_in(file, table, is_first):
-    """The grades of a file, with is_new: which a table of judgements has not.
-
-    is_first: whether the table was made without such files."""
-    n_added = 0 if is_first else grading.n_added(file, _mark_of(file))
-    grades = _with_own_texts(grading.last_grades(file).reset_index(), table)
-    grades["is_new"] = several.is_new(grades, table, n_added)
-    if n_new := grades["is_new"].sum():
-        log.info("%s: %s grades added", file.name, n_new)
-    return grades
-
-
-def _with_own_texts(grades, table):
-    """Grades of a file with what a table has of their queries: texts, and turns.
-
-    A row of that file is one line, and the text of a query may have several."""
-    turns = table.drop_duplicates("query_id").set_index("query_id")
-    own = {}
-    for name in ("query", "kind"):
-        texts = grades["query_id"].map(dict(turns[name])).astype(object).fillna("")
-        is_same = texts.map(grading.one_line) == grades[name]
-        own[name] = texts.where(is_same, grades[name])
-    columns = turns.columns.intersection(corpus.TURN)
-    return grades.assign(**own).join(turns[columns], "query_id")

@@ -39,6 +39,7 @@ FILE_NAMES = [  # all that commands, and lesson 03, write into a folder of resul
     "failures.csv",
     "leaderboard.csv",
     "judge-next.csv",
+    "judge-*.html",
     "baseline.json.gz",
     "calls.csv",
     "calls.html",

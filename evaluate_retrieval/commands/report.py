@@ -12,6 +12,7 @@ import pandas as pd
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands import steps
+from evaluate_retrieval.judging import agreed
 from evaluate_retrieval.measuring import decision, intervals, metric, pairs, scored
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import corpus, language
@@ -91,6 +92,7 @@ def page(evaluated: Any, run_id: str, path: Path) -> None:
         )
         first = evaluated.judge_next[["query", "document"]].head(5)
         sections.append(section("Judge next", text, first, index=False))
+    sections += of_judges(evaluated.agreement)
     code = recipe(best, candidates, folder)
     sections.append(section("What to paste", f"{best}:", code=code))
     sections += of_yours(candidates.own)
@@ -222,6 +224,27 @@ def _of_gains(table, base, kind):
         for title, (rows, text) in parts.items()
         if rows.any()
     ]
+
+
+def of_judges(agreement: pd.DataFrame) -> list[dict]:
+    """The section on people who graded the same pairs, in a list; without, no section.
+
+    agreement: see `agreed.agreement_of`."""
+    if agreement.empty:
+        return []
+    columns = ["pairs", "same", "kappa", "kappa_low", "kappa_high"]
+    columns += ["above", "above_low", "above_high"]
+    table = agreement.rename(index={"": "all"})[columns]
+    table.columns = [
+        name.replace("_low", " from").replace("_high", " to") for name in columns
+    ]
+    text = (
+        f"{agreed.agreement_in_words(agreement)} Same: the share of pairs with the "
+        "same grade. Kappa: Cohen's, with squares of the difference as weights. Above: "
+        "by how much a person's grades are higher than the others'. With 95 % "
+        "intervals."
+    )
+    return [section("Who judged", text, table)]
 
 
 def of_yours(searches: dict[str, own.Search]) -> list[dict]:

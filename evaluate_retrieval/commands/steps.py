@@ -16,6 +16,7 @@ from evaluate_retrieval.measuring import (
     comparing,
     decision,
     estimand,
+    graders,
     intervals,
     metric,
     scored,
@@ -306,7 +307,8 @@ def _of_whole(folder, candidates, rankings):
         placed[name] = utils.pad([list(rows[id_]) for id_ in ids], measure.depth)
     judgements = estimand.kind_of_judgements(folder)
     repeats = _repeated(candidates.searches, whole, measure.depth, placed)
-    return scored.measured_of(whole, placed, measure, judgements, repeats)
+    measured = scored.measured_of(whole, placed, measure, judgements, repeats)
+    return graders.with_doubts(measured, folder.judgements)
 
 
 def _repeated(searches, queries, depth, names=None):

@@ -14,7 +14,7 @@ import pandas as pd
 
 from evaluate_retrieval.commands import steps
 from evaluate_retrieval.commands.options import SearchOptions
-from evaluate_retrieval.measuring import decision, looks, pairs, plan, scored
+from evaluate_retrieval.measuring import decision, graders, looks, pairs, plan, scored
 from evaluate_retrieval.measuring.estimand import kind_of_judgements
 from evaluate_retrieval.reading import needs, trec
 from evaluate_retrieval.reading.folder import Folder
@@ -106,9 +106,18 @@ def verdict_at(
         if spends:
             says = _said_of(verdict, incumbent)
             _keep_look(folder, measured, replace(look, says=says))
+    graded = None
+    if verdict.rival:
+        of_verdict = measured.without(list(verdict.leaks.keys() - {incumbent}))
+        rule = incumbent, errors, options.margin, verdict.rival
+        graded = graders.graded_by(of_verdict, folder.judgements, *rule)
     level = 2 * min(ship for ship, _ in errors.values())
     verdict = replace(
-        verdict, trial=look.trial, level=level, looks=looks.n_looks(earlier, look)
+        verdict,
+        trial=look.trial,
+        level=level,
+        looks=looks.n_looks(earlier, look),
+        graded=graded,
     )
     return verdict
 

@@ -6,9 +6,12 @@ person the later row counts. Each row says who gave the grade, and when."""
 import os
 import re
 import warnings
+from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
@@ -16,7 +19,10 @@ from evaluate_retrieval.reading import corpus, files, locks
 from evaluate_retrieval.reading.writing import csv_text, write_table
 
 GRADES = {"0": "0 does not answer", "1": "1 helps a bit", "2": "2 answers it"}
+CANNOT_TELL = "?"  # in the place of a grade: what this person gave before is taken back
 WHO_AND_WHEN = ["judge", "time"]  # columns; up to version 1.3 there were none
+# what a page saves besides; text is a hash of what was shown
+BESIDE = ["note", "want", "text"]
 # in UTC, so that the order of texts is that of times: 2026-11-28T21:04:05.123Z
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 
@@ -41,34 +47,48 @@ def _whole_lines(path):
     return content[:end], content[end:]
 
 
-def _append_row(path, columns, values):
-    """Add a row to a CSV file, and wait until it is on disk.
+def append_rows(path: Path, columns: list[str], rows: list[list[str]]) -> None:
+    """Add rows to a CSV file, and wait until they are on disk.
 
     A new file gets its header, and one of an older version the columns that it lacks.
     Sessions that share a file write one at a time. OSError names the file."""
     try:
         open(path, "ab").close()
         with locks.held(path):
-            rows = [values] if _has_columns(path, columns) else [columns, values]
+            header, is_there = _header_for(path, columns)
+            given = [dict(zip(columns, values, strict=True)) for values in rows]
+            lines = [[row.get(name, "") for name in header] for row in given]
             with open(path, "ab") as file:
                 whole, _ = _whole_lines(path)
                 file.truncate(len(whole))  # half a row, if the last one was cut off
-                file.write(files.encodable(csv_text(rows)).encode())
-                file.flush()
-                os.fsync(file.fileno())
+                text = csv_text(lines if is_there else [header, *lines])
+                try:
+                    file.write(files.encodable(text).encode())
+                    file.flush()
+                    os.fsync(file.fileno())
+                except OSError:  # a full disk: what is there of the rows goes again
+                    with suppress(OSError):
+                        file.truncate(len(whole))
+                    raise
     except OSError as error:
         if error.errno is None or error.filename:
             raise
         raise type(error)(error.errno, error.strerror, str(path)) from error
 
 
-def _has_columns(path, columns):
-    """Whether a file has rows, of these columns in this order: else it gets them."""
+def _header_for(path, columns):
+    """The columns of a file in their order, and whether it has any rows or a header.
+
+    One that lacks some of the columns is written anew with them."""
     whole, _ = _whole_lines(path)
-    header = whole[: whole.find(b"\n") + 1]
-    if whole and list(_table_in(header, path)) != columns:
-        write_table(read_judgements(path, columns)[0], path, keep_former=True)
-    return bool(whole)
+    if not whole:
+        return columns, False
+    header = list(_table_in(whole[: whole.find(b"\n") + 1], path))
+    beside = [name for name in BESIDE if name in header and name not in columns]
+    if [name for name in header if name not in beside] != columns:
+        header = [*columns, *beside]
+        write_table(read_judgements(path, header)[0], path, keep_former=True)
+    return header, True
 
 
 def one_line(text: object) -> str:
@@ -97,8 +117,9 @@ def read_judgements(path: Path, columns: list[str]) -> tuple[pd.DataFrame, str]:
     if not whole:
         return pd.DataFrame(columns=columns, dtype=str), note
     table = _table_in(whole, path).reset_index(drop=True)
-    needed = [name for name in columns if name not in WHO_AND_WHEN]
-    if [name for name in table if name not in WHO_AND_WHEN] != needed:
+    may_lack = {*WHO_AND_WHEN, *BESIDE}
+    needed = [name for name in columns if name not in may_lack]
+    if [name for name in table if name not in may_lack] != needed:
         problem = f"not a file of judgements with {', '.join(needed)}"
         raise utils.InputError(path, problem)
     table = table.reindex(columns=columns, fill_value="")
@@ -108,6 +129,29 @@ def read_judgements(path: Path, columns: list[str]) -> tuple[pd.DataFrame, str]:
         table["time"] = table["time"].where(table["time"].str.fullmatch(TIME), "")
         table = table.sort_values("time", kind="stable")
     return table, note
+
+
+# --- Which key gives which grade ---------------------------------------------
+
+
+def scale_of(grades: Iterable[float]) -> list[float]:
+    """The grades that the keys from 0 on give: a list of ten at most.
+
+    Whole ones up to 9, at least to 2; else those that a folder has, or ten of
+    them, from 0 to the highest."""
+    there = sorted({0, *grades})
+    if {*there} <= {*range(10)}:
+        return list(range(max(2, int(there[-1])) + 1))
+    ten = np.quantile(there, np.linspace(0, 1, 10), method="nearest")
+    return np.unique(ten).tolist()
+
+
+def keys_for(grades: Iterable[float]) -> dict[str, str]:
+    """What each key says, by key: first its grade, then words. See `scale_of`."""
+    scale = scale_of(grades)
+    if scale == [0, 1, 2]:
+        return GRADES
+    return {str(i): f"{each:g} (key {i})" for i, each in enumerate(scale)}
 
 
 # --- What is judged, and what comes next -------------------------------------
@@ -137,7 +181,8 @@ class Judging:
             if item in self.items:
                 # put in again behind the others: `back` goes to the last one
                 self.done.pop(item, None)
-                self.done[item] = grade
+                if grade != CANNOT_TELL:
+                    self.done[item] = grade
         self.at = self._next()
 
     def _next(self):
@@ -148,9 +193,16 @@ class Judging:
         # a clock may be set back, and the later row counts all the same
         self.latest = max(now(), self.latest)
         row = [*self.at, grade, person_of(self.path), self.latest]
-        _append_row(self.path, self.columns, row)
+        append_rows(self.path, self.columns, [row])
         self.done.pop(self.at, None)
         self.done[self.at] = grade
+        self.at = self._next()
+
+    def later(self) -> None:
+        """Ask for the item at hand after all others."""
+        self.items.remove(self.at)
+        self.items.append(self.at)
+        self.done.pop(self.at, None)
         self.at = self._next()
 
     def back(self) -> None:
@@ -166,11 +218,13 @@ class Judging:
 
 
 def judge(judging: Judging, key: str) -> None:
-    """Store what a key means for the item at hand; u goes back one.
+    """Store what a key means for the item at hand; u goes back one, ? comes back.
 
     Other keys do nothing."""
     if key == "u":
         judging.back()
+    elif key == CANNOT_TELL and judging.at and judging.at not in judging.done:
+        judging.later()
     elif key in judging.keys and judging.at:
         judging.store(judging.keys[key].split()[0])
 
@@ -196,6 +250,7 @@ def last_grades(path: str | Path) -> pd.DataFrame:
     pairs = table.groupby([*corpus.JUDGED_COLUMNS, "judge"], sort=False)
     last = pairs[["drawn", "grade", "time", "row"]].last()
     last["drawn"] = last["drawn"].mask(pairs["at_random"].any(), "random")
+    last = last[last["grade"] != CANNOT_TELL]
     return last.reset_index("judge")
 
 

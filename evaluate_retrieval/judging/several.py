@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.reading.graded import combined
+from evaluate_retrieval.reading.graded import combined, told_in
 from evaluate_retrieval.reading.joining import asked
 from evaluate_retrieval.reading.listing import JUDGED
 
@@ -25,12 +25,6 @@ def pair_keys(table: pd.DataFrame) -> pd.Series:
 def told(by_person: Mapping[str, str]) -> str:
     """What each person said of a pair, as a cell has it: "ann=2;bob=0"."""
     return ";".join(f"{person}={said}" for person, said in by_person.items())
-
-
-def told_in(cell: str) -> dict[str, str]:
-    """What each person said of a pair: the opposite of `told`."""
-    parts = [part.rpartition("=") for part in cell.split(";")]
-    return {person: said for person, equals, said in parts if equals}
 
 
 def is_new(given: pd.DataFrame, table: pd.DataFrame, n_added: int) -> pd.Series:

@@ -60,8 +60,8 @@ class Decision:
     search shows a forbidden document, by name. went: what happened while searches were
     asked, see `own.Went`, by name. trial: the number of the set of searches on these
     queries, looks how often they were looked at, and level the p value that ships, see
-    `looks`. known: what candidates are compared by, so that a page need not compute it
-    again."""
+    `looks`. graded: what it owes to who graded, see `graders.Graded`, or None. known:
+    what candidates are compared by, so that a page need not compute it again."""
 
     verdict: str
     reason: str
@@ -89,6 +89,7 @@ class Decision:
     level: float = LEVEL
     looks: int = 1
     known: gains.Known | None = None
+    graded: Any = None
 
     @property
     def row(self) -> pd.Series:
@@ -122,6 +123,7 @@ class Decision:
             "trial": self.trial,
             "level": self.level,
             "looks": self.looks,
+            "graders": self.graded and self.graded.facts,
         }
 
     @property

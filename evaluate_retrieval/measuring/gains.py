@@ -114,7 +114,8 @@ def estimated(
             _tail(table.loc[key], different[key], sample) for key in different
         ]
         for name in names:
-            tables[name] = table.loc[[str(id(gain)) for gain in _all_of(grounds[name])]]
+            of_name = table.loc[[str(id(gain)) for gain in _all_of(grounds[name])]]
+            tables[name] = intervals.widened(of_name, grounds[name].doubt)
     return tables
 
 
@@ -177,7 +178,8 @@ def compared(
     losses = np.array([lost_share(gain, measured) for gain in ground.better])
     margins = most_lost(losses, n_same, n_tests) - losses
     lost = lost_share(ground.gain, measured)
-    bounds = [upper_bound(gain, measured, keep) for gain in ground.worse]
+    doubt = ground.doubt
+    bounds = [upper_bound(gain, measured, keep, doubt) for gain in ground.worse]
     return figures | {
         **estimates.iloc[0][["difference", "low", "high"]],
         "p": _weakest(better, estimates.iloc[0]),
@@ -205,8 +207,9 @@ def bounds_at(measured: Measured, ground: Grounds, error: float) -> dict[str, fl
     if ground.why == "same":
         return {}
     n_better = len(ground.better)
-    lows = [-upper_bound(-each, measured, error) for each in _all_of(ground)]
-    highs = [upper_bound(each, measured, error) for each in _all_of(ground)]
+    rule = measured, error, ground.doubt
+    lows = [-upper_bound(-each, *rule) for each in _all_of(ground)]
+    highs = [upper_bound(each, *rule) for each in _all_of(ground)]
     ends = {"low": lows[0], "lowest": min(lows[1 : 1 + n_better])}
     return ends | {"high": highs[0], "highest": max(highs[1 + n_better :])}
 

@@ -3,7 +3,7 @@
 docs/reference/command.md has the table of it, and docs/evidence/verdicts.md how often
 it errs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -32,13 +32,15 @@ class Grounds:
     gain: what it gains over the incumbent as it stands, of the first queries, one
     each: only these count. better: estimates of it, of which each has to be above what
     is claimed. worse: those that each have to be below. why: of WHY. share: of all
-    queries, those that count as judged completely."""
+    queries, those that count as judged completely. doubt: the deviation of the gain by
+    who graded, see `Measured.doubt`."""
 
     gain: pd.Series
     better: tuple[pd.Series, ...]
     worse: tuple[pd.Series, ...]
     why: str
     share: float = 1.0
+    doubt: float = 0.0
 
 
 def grounds_of(measured: Measured, name: str, incumbent: str) -> Grounds:
@@ -50,6 +52,12 @@ def grounds_of(measured: Measured, name: str, incumbent: str) -> Grounds:
     others are worth. Where nobody does: what holds whatever the unjudged results are
     worth; a search also is better as it stands if the incumbent's results are judged,
     since its own unjudged ones count as 0 then."""
+    ground = _grounds_by_kind(measured, name, incumbent)
+    doubt = measured.doubt(name, incumbent, len(ground.gain))
+    return replace(ground, doubt=doubt)
+
+
+def _grounds_by_kind(measured, name, incumbent):
     gain = measured.gain(name, incumbent)
     if measured.rank_the_same(name, incumbent):
         return Grounds(gain, (gain,), (gain,), "same")
@@ -107,18 +115,24 @@ def grounds_of_gate(measured: Measured, now: str, before: str) -> Grounds:
     return Grounds(gain, (gain,), (-least_gain(measured, before, now),), "alone")
 
 
-def upper_bound(gain: pd.Series, measured: Measured, error: float) -> float:
+def upper_bound(
+    gain: pd.Series, measured: Measured, error: float, doubt: float = 0.0
+) -> float:
     """A bound that the mean gain exceeds with no more than that error; inf for 0.
 
     gain: of the first queries, one each. By Student's t, or where few groups differ by
-    `intervals.confidence_sequence`."""
+    `intervals.confidence_sequence`. doubt: see `Grounds`."""
     if error <= 0:
         return np.inf
     groups, weights = measured.of_first(len(gain))
     sums, sizes = intervals.sums_by_group(gain, groups, weights)
     if intervals.few_change(sums / sizes):
         both = 2 * error
-        return intervals.confidence_sequence(gain, groups, weights, error=both)[1]
+        high = intervals.confidence_sequence(gain, groups, weights, error=both)[1]
+        mean = sums.sum() / sizes.sum()
+        more = scipy.stats.norm.isf(error) * doubt
+        return float(mean + np.hypot(high - mean, more)) if doubt else high
     t = scipy.stats.t.isf(error, len(sums) - 1)
     mean = sums.sum() / sizes.sum()
-    return float(mean + t * intervals.standard_error(gain, groups, weights))
+    deviation = np.hypot(intervals.standard_error(gain, groups, weights), doubt)
+    return float(mean + t * deviation)

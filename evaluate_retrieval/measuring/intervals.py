@@ -276,6 +276,24 @@ def differences(
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns, dtype=float)
 
 
+def widened(table: pd.DataFrame, doubt: float) -> pd.DataFrame:
+    """Differences as of `differences`, with a second source of error: wider by it.
+
+    doubt: the standard deviation of the mean by something that no draw of queries
+    shows, as who graded. 0 changes nothing."""
+    if not doubt:
+        return table
+    z = scipy.stats.norm.isf(0.025)
+    mean = table["difference"]
+    deviation = (table["high"] - table["low"]) / 2 / z
+    kept = deviation / np.hypot(deviation, doubt)
+    return table.assign(
+        low=mean - np.hypot(mean - table["low"], z * doubt),
+        high=mean + np.hypot(table["high"] - mean, z * doubt),
+        p=2 * scipy.stats.norm.sf(scipy.stats.norm.isf(table["p"] / 2) * kept),
+    )
+
+
 def difference(
     gains: ArrayLike, groups: Iterable[object], weights: ArrayLike | None = None
 ) -> dict[str, float]:

@@ -26,7 +26,8 @@ class Measured:
     judged. judgements: of judged.KINDS_OF_JUDGEMENTS. ranked: the
     rankings in full length. repeats: of a system with several runs the first k ids of
     the others; its values are means over all of them, and first and ranked are those of
-    its first run."""
+    its first run. doubts: the values by other grades of the same people, (n_draws,
+    n_queries), by search, where people differ: see `graders.redrawn`."""
 
     values: pd.DataFrame
     groups: pd.Series
@@ -40,6 +41,7 @@ class Measured:
     judgements: str = "listed"
     ranked: dict[str, utils.Rankings] = field(default_factory=dict)
     repeats: dict[str, list[utils.Rankings]] = field(default_factory=dict)
+    doubts: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def sample(self) -> tuple[pd.Series, np.ndarray | None]:
@@ -93,6 +95,16 @@ class Measured:
     def gain(self, name: str, other_name: str) -> pd.Series:
         """What a search gains over another, by query: a Series."""
         return self.values[name] - self.values[other_name]
+
+    def doubt(self, name: str, other_name: str, n: int) -> float:
+        """The deviation of the mean gain of the first n queries by who graded.
+
+        0 where no two people differ."""
+        if name not in self.doubts or not n:
+            return 0.0
+        gained = self.doubts[name][:, :n] - self.doubts[other_name][:, :n]
+        _, weights = self.of_first(n)
+        return float(np.average(gained, axis=1, weights=weights).std())
 
     def rank_the_same(self, name: str, other_name: str) -> bool:
         """Whether no grade could tell two searches apart by the measure.

@@ -220,6 +220,12 @@ def with_graders(table: Table, names: Mapping[str, str]) -> Table:
     return replace(table, frame=rows).noted(f"{note}; {agreement(given[people_named])}")
 
 
+def told_in(cell: str) -> dict[str, str]:
+    """What each person said of a pair, by name: of a cell such as "ann=2;bob=0"."""
+    parts = [part.rpartition("=") for part in cell.split(";")]
+    return {person: said for person, equals, said in parts if equals}
+
+
 def graders_in(
     frame: pd.DataFrame, sources: Mapping[str, str]
 ) -> tuple[dict[str, str], dict[str, str]]:

@@ -102,6 +102,11 @@ def plan(plan: Any, name: str, unit: str = "needs") -> str:
     return line_of("plan.txt.j2", plan=plan, name=name, unit=unit)
 
 
+def graders(graded: Any, n_draws: int) -> str:
+    """What a decision owes to who graded: see `graders.Graded`."""
+    return line_of("graders.txt.j2", graded=graded, n_draws=n_draws)
+
+
 def list_to_judge(n_pairs: int, n_queries: int, minutes: int) -> str:
     """How long it takes to judge the pairs of judge-next.csv."""
     pairs = f"{n_pairs:,} pairs of {n_queries:,} queries"

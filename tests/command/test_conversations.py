@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from refusals import refused
 
-from evaluate_retrieval.commands import judge
+from evaluate_retrieval.commands import asking
 from evaluate_retrieval.measuring import intervals, pairs
 from evaluate_retrieval.reading import corpus, files, folder, joining
 from evaluate_retrieval.searching import own
@@ -107,9 +107,9 @@ def test_a_judge_sees_the_history_and_the_new_row_keeps_its_turn(
     pair = {"query_id": "b2", "query": "ask b2", "course": "all", "kind": "typed"}
     to_judge = pd.DataFrame([pair | {"document": "y", "drawn": "next"}])
     shown = []
-    monkeypatch.setattr(judge.log, "info", lambda text, *_: shown.append(str(text)))
-    monkeypatch.setattr(judge, "read_key", lambda: "2")
-    judge.ask_in_terminal(read, to_judge, "me", pd.DataFrame())
+    monkeypatch.setattr(asking.log, "info", lambda text, *_: shown.append(str(text)))
+    monkeypatch.setattr(asking, "read_key", lambda: "2")
+    asking.ask_in_terminal(read, to_judge, "me", pd.DataFrame())
     assert any("earlier: ask b1\nQUERY  ask b2" in text for text in shown)
     table = files.read_csv(read.source / "judged-queries.csv")
     table = table.assign(conversation="c", turn=table.index.astype(str))

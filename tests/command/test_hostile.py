@@ -12,11 +12,10 @@ import pytest
 from refusals import refused
 
 from evaluate_retrieval import api, calls, compare, evaluate, labels
-from evaluate_retrieval.commands import judge as judge_command
-from evaluate_retrieval.commands import manifest, run
+from evaluate_retrieval.commands import asking, manifest, run
 from evaluate_retrieval.line import main
 from evaluate_retrieval.measuring.metric import Measure
-from evaluate_retrieval.reading import corpus, files, folder
+from evaluate_retrieval.reading import corpus, files, folder, writing
 
 # all control characters, and what a table, a page or a spreadsheet takes for its own
 ODD = [*map(chr, range(32)), *map(chr, range(0x7F, 0xA0))]
@@ -140,7 +139,7 @@ def test_every_file_of_every_command_is_read_as_it_was(hostile, tmp_path, monkey
     # the causes of a person stay, whatever is in them
     failed = files.read_csv(out / "failures.csv")
     failed["your cause"] = [ODD[n % len(ODD)] + "why" for n in range(len(failed))]
-    judge_command.write_table(failed, out / "failures.csv")
+    writing.write_table(failed, out / "failures.csv")
     evaluate(source, incumbent="bad", **options)
     kept = files.read_csv(out / "failures.csv")
     assert {*failed["your cause"]} <= {*kept["your cause"]}
@@ -155,7 +154,7 @@ def test_every_file_of_every_command_is_read_as_it_was(hostile, tmp_path, monkey
         # else a run would refuse to replace what the one before it wrote
         assert manifest.written_before(results) == names
     # whoever judges, the texts stay those of the queries
-    monkeypatch.setattr(judge_command, "read_key", iter(["2", "1", "0", "q"]).__next__)
+    monkeypatch.setattr(asking, "read_key", iter(["2", "1", "0", "q"]).__next__)
     assert main(["judge", str(source), "--out", str(tmp_path / "judged")]) == 0
     table = files.read_csv(source / "judged-queries.csv")
     asked = dict(zip(table["query_id"], table["query"], strict=True))

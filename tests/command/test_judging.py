@@ -1,5 +1,6 @@
 """Test judging: what stands in the files, and what the panel shows."""
 
+import itertools
 import json
 import multiprocessing
 import os
@@ -22,11 +23,11 @@ from refusals import refused
 from second_person import as_root, as_somebody_else, shared_folder
 
 from course import widgets
+from evaluate_retrieval.commands import asking, manifest
 from evaluate_retrieval.commands import judge as judge_command
-from evaluate_retrieval.commands import manifest
-from evaluate_retrieval.commands.judge import add, scale_of
 from evaluate_retrieval.judging import grading, next_pairs
-from evaluate_retrieval.judging.grading import Judging, judge
+from evaluate_retrieval.judging.adding import add
+from evaluate_retrieval.judging.grading import Judging, judge, scale_of
 from evaluate_retrieval.line import main
 from evaluate_retrieval.reading import corpus, files, folder
 
@@ -450,19 +451,27 @@ def in_terminal(words, keys):
     return shown
 
 
-def test_a_key_is_enough_and_both_lists_come_when_a_query_is_judged(tmp_path):
+def test_a_key_is_enough_and_both_lists_come_after_the_session(tmp_path):
     """Keys without Enter; an arrow, a letter and Enter itself change nothing."""
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text.replace("FOLDER", str(tmp_path / "faq")))
-    keys = ["1", "\x1b[3~", "2", "u", "0", "\n", "x", "2", "\x03"]
+    keys = ["1", "\x1b[3~", "2", "u", "0", "\n", "x", "2", "?", "\x03"]
     words = ["judge", str(tmp_path / "faq"), "--out", str(tmp_path / "out")]
     shown = in_terminal(words, keys)
     assert grades_in(tmp_path / "faq/judgements-me.csv") == [*"1202"]
     lists = [n for n, text in enumerate(shown) if "own: " in text]
-    assert lists == [8]  # after the last pair of q1, and not before
-    assert "own: last" not in shown[8]  # the two best only
-    assert re.search(r"1 +A +1 +C +2\s+2 +C +2 +D +2\s+3 +nothing +A +1", shown[8])
+    assert lists == [len(keys)]  # q1 was complete before, but u goes back
+    assert "own: last" not in shown[-1]  # the two best only
+    assert re.search(r"1 +A +1 +C +0\s+2 +C +0 +D +2\s+3 +nothing +A +1", shown[-1])
+    for text in shown[:-1]:
+        assert text.rindex(asking.CLEAR) < text.index("QUERY  ")
+        keys_in_sight = text[text.rindex("[") :]
+        assert keys_in_sight.startswith(("[hum]", "[buzz]"))
+        assert "2 answers it; ? later, u goes back, q ends" in keys_in_sight
+    table = files.read_csv(tmp_path / "faq/judgements-me.csv")
+    assert table["query"].tolist() == ["hum", "hum", "hum", "buzz"]  # not in turns
+    assert "2 left of this query; 2 queries, about 1 minutes in all" in shown[0]
     assert len(documents_in(tmp_path / "faq/judged-queries.csv")) == 4
 
 
@@ -490,7 +499,7 @@ def test_what_a_run_has_left_stops_no_judge(tmp_path, monkeypatch, name, text, c
         content = content.replace("FOLDER", str(tmp_path / "faq"))
         (tmp_path / place).write_text(content)
     keys = iter(["1", "2", "0", "q"])
-    monkeypatch.setattr(judge_command, "read_key", lambda: next(keys, "q"))
+    monkeypatch.setattr(asking, "read_key", lambda: next(keys, "q"))
     words = ["judge", str(tmp_path / "faq"), "--out", str(tmp_path / "out")]
     assert main(words) == 0
     assert files.read_csv(tmp_path / "faq/judgements-me.csv")["grade"].iloc[0] == "1"
@@ -540,26 +549,37 @@ def test_judge_asks_first_about_documents_that_have_the_words_of_answers(
     assert note.startswith("golden_dataset.csv: 3 questions have an answer in words")
     assert "in one document for 0 of them, and in several for 1." in note
     assert "in some document for 2." in note
-    keys = iter(["2", "u", "0", "q", "1", "2", *"0" * 99])
+    keys = iter(["2", "u", "0", "q"])
     shown = []
-    monkeypatch.setattr(judge_command, "read_key", lambda: next(keys))
-    monkeypatch.setattr(judge_command.log, "info", lambda text, *_: shown.append(text))
+
+    def key():
+        """First these, then that of who reads the titles."""
+        texts = [text for text in map(str, shown) if "QUERY  " in text]
+        question, title, *_ = texts[-1].partition("QUERY  ")[2].split("\n\n")
+        is_title = title.split()[0].lower() in question
+        return next(keys, "2" if is_title else "0")
+
+    monkeypatch.setattr(asking, "read_key", key)
+    monkeypatch.setattr(asking.log, "info", lambda text, *_: shown.append(text))
     words = ["judge", str(golden), "--out", str(tmp_path / "out")]
     assert main(words) == 0
     questions = re.findall(r"QUERY  (.+)", "\n".join(map(str, shown)))
-    assert questions == [FIRST[0][0]] * 2 + [FIRST[0][0], FIRST[1][0]]
+    assert len({*questions}) == 1  # its four pairs come before those of another one
+    assert len(questions) == 4  # u came between
     assert main(words) == 0
     table = files.read_csv(golden / "judgements-me.csv")
     pairs = table.drop_duplicates(["query", "document"], keep="last")
     assert len(table) == len(pairs) + 1  # what u took back
-    is_first = pairs["drawn"] == "answer"
-    assert is_first.tolist() == sorted(is_first, reverse=True)
-    judged_first = pairs[is_first]
-    found = zip(judged_first["query"], judged_first["document"], strict=True)
-    assert list(found) == [(query, f"docs/{name}") for query, name in FIRST]
-    assert judged_first["grade"].tolist() == ["0", "1", "2"]
+    queries = [query for query, _ in itertools.groupby(pairs["query"])]
+    assert len(queries) == 3  # all pairs of a query together
+    assert (
+        queries[2] == "May I paint the ladder?"
+    )  # no document has words of its answer
+    proposed = pairs[pairs["drawn"] == "answer"]
+    shown_first = {*zip(proposed["query"], proposed["document"], strict=True)}
+    assert shown_first == {(query, f"docs/{name}") for query, name in FIRST}
     assert {*pairs["drawn"]} == {"answer", "pool"}
-    assert len(folder.read(golden).test["judged"]) == 2
+    assert len(folder.read(golden).test["judged"]) == 3
 
 
 def test_an_answer_goes_before_the_list_of_the_last_run_until_it_is_judged(

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from evaluate_retrieval.commands import judge
-from evaluate_retrieval.judging import next_pairs
+from evaluate_retrieval.judging import adding, next_pairs
 from evaluate_retrieval.line import main
 from evaluate_retrieval.measuring import baseline, since
 from evaluate_retrieval.reading import folder
@@ -99,7 +98,7 @@ def test_alternatives_outlive_a_session_of_judging(source, tmp_path):
         "query_id,query,course,kind,document,drawn,grade\n"
         "q0,question 0,all,typed,d1,next,0\n"
     )
-    judge.keep_judgements(before)
+    adding.keep_judgements(before)
     (source / "qrels.csv").unlink()
     after = folder.read(source)
     columns = ["document", "alternatives"]

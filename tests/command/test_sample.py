@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evaluate_retrieval.commands import judge as judge_command
+from evaluate_retrieval.commands import asking
 from evaluate_retrieval.judging import sample
 from evaluate_retrieval.line import main
 from evaluate_retrieval.measuring import gains, scored
@@ -128,11 +128,12 @@ def test_judge_writes_the_weights_and_goes_query_by_query(
         """The key of who knows the answer, and stops once, within a query."""
         texts = [text for text in shown if "QUERY  " in text]
         question, _, answer = texts[-1].partition("QUERY  ")[2].partition("\n")
+        answer, _, _ = answer.partition("\n[")  # where the query is shown again
         is_answer = question.split()[1] in answer
         return "q" if len(texts) == 12 else "2" if is_answer else "0"
 
-    monkeypatch.setattr(judge_command, "read_key", key)
-    monkeypatch.setattr(judge_command.log, "info", lambda text, *_: shown.append(text))
+    monkeypatch.setattr(asking, "read_key", key)
+    monkeypatch.setattr(asking.log, "info", lambda text, *_: shown.append(text))
     monkeypatch.setattr(sample.draw, "__defaults__", (3, (), None, ""))
     words = ["judge", str(shop), "--out", str(tmp_path / "out")]
     assert main(words) == 0

@@ -1,0 +1,136 @@
+"""Which pairs are asked first, and of whom.
+
+Queries come in the folder's one random order, and all pairs of one together. Those that
+several people judge are dealt: judging/dealt.csv beside the documents keeps who judges
+which pair, and a hash of the text that was shown."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from evaluate_retrieval import utils
+from evaluate_retrieval.reading import corpus, locks
+from evaluate_retrieval.reading.files import read_csv
+from evaluate_retrieval.reading.joining import PAIR
+from evaluate_retrieval.reading.kept import read_sample
+from evaluate_retrieval.reading.listing import KEPT_IN
+from evaluate_retrieval.reading.needs import as_compared
+from evaluate_retrieval.reading.writing import make_folder, write_table
+
+DEALT = f"{KEPT_IN}/dealt.csv"
+DEALT_COLUMNS = [*corpus.TO_JUDGE, "text", "people"]
+
+
+def in_order(pairs: pd.DataFrame, source: Path) -> pd.DataFrame:
+    """Pairs as they are asked: query after query, in the order of the folder source.
+
+    That is the one of its sample, else that of a hash of the texts, as verdicts count
+    them. Queries that have an answer in words come first. Within a query a hash gives
+    the order, so that no place tells a rank."""
+    texts = pairs["query"].map(as_compared)
+    sample = read_sample(source)
+    places: dict[str, float] = {}
+    if sample is not None:
+        places = dict(
+            zip(sample["query"].map(as_compared), sample["place"], strict=True)
+        )
+    has_answer = (pairs["drawn"] == "answer").groupby(pairs["query_id"])
+    keys = pd.DataFrame(
+        {
+            "is_later": ~has_answer.transform("any").astype(bool),
+            "place": texts.map(places).astype(float).fillna(np.inf),
+            "hash": texts.map(corpus.short_hash),
+            "query_id": pairs["query_id"],
+            "pair": (texts + "\n" + pairs["document"]).map(corpus.short_hash),
+        },
+        index=pairs.index,
+    )
+    order = keys.sort_values(list(keys), kind="stable").index
+    return pairs.loc[order].reset_index(drop=True)
+
+
+def deal(
+    pairs: pd.DataFrame,
+    people: Sequence[str],
+    n_each: int,
+    before: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
+    """Pairs with the column people: who judges them, as in "ann;ben".
+
+    Each query goes to n_each of the people, in the order of the pairs: to those with
+    the fewest pairs so far, and then to those who have judged least with each other. So
+    each query is complete before the next ones begin. before: people by query_id, of an
+    earlier deal; they keep their queries where they are still there."""
+    loads = dict.fromkeys(people, 0)
+    together: Counter[frozenset[str]] = Counter()
+    of_query = {}
+    for query_id, n in pairs.groupby("query_id", sort=False).size().items():
+        chosen = (before or {}).get(str(query_id), "").split(";")
+        if len(chosen) != n_each or not {*chosen} <= {*people}:
+            chosen = _next_of(loads, together, n_each, n)
+        for person in chosen:
+            loads[person] += n
+        for person in chosen:
+            together.update(frozenset([person, each]) for each in chosen)
+        of_query[query_id] = ";".join(chosen)
+    return pairs.assign(people=pairs["query_id"].map(of_query).astype(str))
+
+
+def _next_of(loads, together, n_each, n):
+    """The people who get the next query, of n pairs: a list.
+
+    By load alone the same two would always be last, and judge with nobody else."""
+    least = min(loads.values())
+    chosen: list[str] = []
+    for _ in range(n_each):
+        waiting = [person for person in loads if person not in chosen]
+        keys = {
+            person: (
+                loads[person] > least + n,
+                sum(together[frozenset([person, each])] for each in chosen),
+                loads[person],
+            )
+            for person in waiting
+        }
+        chosen.append(min(waiting, key=keys.__getitem__))
+    return chosen
+
+
+def hash_of_text(document: utils.Document) -> str:
+    """A hash of what is shown of a document."""
+    return corpus.short_hash(f"{document['question']}\n{document['text']}")
+
+
+def with_texts(pairs: pd.DataFrame, documents: utils.Documents) -> pd.DataFrame:
+    """Pairs with the column text: a hash of their document, see `hash_of_text`."""
+    needed = {*pairs["document"]}
+    hashes = {
+        document["id"]: hash_of_text(document)
+        for document in documents
+        if document["id"] in needed
+    }
+    return pairs.assign(text=pairs["document"].map(hashes))
+
+
+def read_dealt(source: Path) -> pd.DataFrame:
+    """What was dealt in a folder, DEALT_COLUMNS; empty where nothing was."""
+    path = source / DEALT
+    if not path.is_file():
+        return pd.DataFrame(columns=DEALT_COLUMNS, dtype=str)
+    needed = [*PAIR, "text", "people"]  # a query may have no kind
+    return read_csv(path, needed).reindex(columns=DEALT_COLUMNS, fill_value="")
+
+
+def keep_dealt(source: Path, dealt: pd.DataFrame) -> None:
+    """Add a deal to those of a folder; of a pair that was there the later counts.
+
+    A text that was edited since is another one, and both are kept."""
+    path = source / DEALT
+    make_folder(path.parent)
+    with locks.held(path):
+        table = pd.concat([read_dealt(source), dealt[DEALT_COLUMNS]])
+        table = table.drop_duplicates([*PAIR, "text"], keep="last")
+        write_table(table, path)

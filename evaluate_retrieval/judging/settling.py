@@ -1,0 +1,156 @@
+"""After people have judged: pairs to settle, what was agreed, and who did how much."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evaluate_retrieval.judging import dealing, grading, pages
+from evaluate_retrieval.judging.agreed import agreement_of
+from evaluate_retrieval.judging.several import BY_HAND
+from evaluate_retrieval.judging.taking import TAKEN_COLUMNS
+from evaluate_retrieval.reading.folder import Folder
+from evaluate_retrieval.reading.graded import SETTLED
+from evaluate_retrieval.reading.joining import PAIR
+from evaluate_retrieval.words.templates import render
+
+SECONDS_TO_TALK = 60  # to talk about a pair
+MINUTES_TO_SETTLE = 15  # of an hour together
+AWAY = 120  # seconds; who takes longer for a pair was away
+
+
+def last_rows(source: Path) -> pd.DataFrame:
+    """The row that counts of each person and pair in a folder: a DataFrame of texts.
+
+    TAKEN_COLUMNS, as far as the files of those who judge have them, with the place of
+    the pair in the deal. Only pairs that were dealt."""
+    dealt = dealing.read_dealt(source).drop_duplicates(PAIR, keep="last")
+    files = grading.judged_files(source)
+    tables = [grading.read_judgements(path, TAKEN_COLUMNS)[0] for path in files]
+    rows = pd.concat([pd.DataFrame(columns=TAKEN_COLUMNS, dtype=str), *tables])
+    rows = rows.sort_values("time", kind="stable")
+    rows = rows.drop_duplicates([*PAIR, "judge"], keep="last")
+    rows = rows[rows["grade"] != grading.CANNOT_TELL]
+    places = dealt[[*PAIR, "people"]].assign(place=range(len(dealt)))
+    return rows.merge(places, on=PAIR)
+
+
+def to_settle(source: Path) -> pd.DataFrame:
+    """Pairs that all who were dealt them have judged, and on which they differ.
+
+    A row a pair: the columns of a deal, and given, a list of dicts with grade and note,
+    without names and with the highest first. Those furthest apart come first, then the
+    order of the deal. What was settled is left out."""
+    rows = last_rows(source)
+    settled = rows[rows["judge"].str.lower().isin(SETTLED)]
+    is_settled = pd.MultiIndex.from_frame(rows[PAIR]).isin(
+        pd.MultiIndex.from_frame(settled[PAIR])
+    )
+    found = []
+    for _, part in rows[~is_settled].groupby("place"):
+        people = part["people"].iloc[0].split(";")
+        theirs = part[part["judge"].isin(people)]
+        numbers = theirs["grade"].astype(float)
+        if len(theirs) < len(people) or numbers.nunique() < 2:
+            continue
+        order = numbers.sort_values(ascending=False).index
+        given = theirs.loc[order, ["grade", "note"]].to_dict("records")
+        apart = float(np.ptp(numbers))
+        found.append({**part.iloc[0].to_dict(), "given": given, "apart": apart})
+    columns = [*rows.columns, "given", "apart"]
+    table = pd.DataFrame(found, columns=columns)
+    table = table.sort_values(["apart", "place"], ascending=[False, True])
+    return table.reset_index(drop=True)
+
+
+def rules_of(source: Path) -> list[str]:
+    """The sentences that were agreed on while pairs were settled, oldest first."""
+    rows = last_rows(source)
+    notes = rows.loc[rows["judge"] == BY_HAND, "note"]
+    return [note for note in dict.fromkeys(notes) if note]
+
+
+def settle_page(
+    folder: Folder, keys: Mapping[str, str], served: Mapping[str, Any] | None = None
+) -> tuple[str, str, int]:
+    """The page on which people settle pairs, its policy, and how many they are.
+
+    keys: see `grading.keys_for`. served: see `pages.judging_page`. It names nobody."""
+    there = {document["id"]: document for document in folder.documents}
+    pairs = to_settle(folder.source)
+    hashes = {id_: dealing.hash_of_text(each) for id_, each in there.items()}
+    shown = pairs["document"].map(hashes)
+    # what was edited since is another document; a terminal keeps no hash
+    pairs = pairs[shown.notna() & ((pairs["text"] == "") | (pairs["text"] == shown))]
+    key_of = {each["grade"]: each["key"] for each in pages.scale_in(keys)}
+    given = [
+        [
+            {"grade": key_of.get(each["grade"], each["grade"]), "note": each["note"]}
+            for each in of_pair
+        ]
+        for of_pair in pairs["given"]
+    ]
+    page, policy = pages.judging_page(
+        folder,
+        pairs,
+        BY_HAND,
+        keys,
+        pages.agreed_pairs(folder.judgements, pairs["query_id"], list(key_of)),
+        rules_of(folder.source),
+        served=served,
+        settles={
+            "given": given,
+            "seconds": SECONDS_TO_TALK,
+            "minutes": MINUTES_TO_SETTLE,
+        },
+    )
+    return page, policy, len(pairs)
+
+
+def lead_page(
+    folder: Folder, judgements: pd.DataFrame, report: str = "", shows_all: bool = True
+) -> str:
+    """The page for who leads the hour: who did how much, and how far they agree.
+
+    judgements: of the folder as it is now. report: the name of a report beside it.
+    shows_all: whether it says how often who gave which grade, before all are done."""
+    people = progress_of(folder.source)
+    if not shows_all and any(each["judged"] < each["dealt"] for each in people):
+        people = [{**each, "spread": ""} for each in people]
+    shown = {
+        "folder": folder.source.name,
+        "people": people,
+        "agreement": agreement_of(judgements),
+        "n_open": len(to_settle(folder.source)),
+        "report": report,
+        "style": pages.style_of_page(),
+    }
+    return render("lead.html.j2", **shown)
+
+
+def progress_of(source: Path) -> list[dict[str, Any]]:
+    """How much each person has judged of what was dealt: dicts.
+
+    person, judged and dealt; seconds, the median of a pair, and spread, how often each
+    grade was given, as a text."""
+    dealt = dealing.read_dealt(source).drop_duplicates(PAIR, keep="last")
+    n_dealt = dealt["people"].str.split(";").explode().value_counts()
+    rows = last_rows(source)
+    people = []
+    for person, n in n_dealt.sort_index().items():
+        theirs = rows[rows["judge"] == person]
+        times = pd.to_datetime(theirs["time"], errors="coerce").sort_values()
+        steps = times.diff().dt.total_seconds().clip(upper=AWAY)
+        spread = theirs["grade"].value_counts().sort_index()
+        people.append(
+            {
+                "person": person,
+                "judged": len(theirs),
+                "dealt": int(n),
+                "seconds": float(steps.median()),
+                "spread": ", ".join(f"{grade}: {n:,}" for grade, n in spread.items()),
+            }
+        )
+    return people

@@ -1,0 +1,102 @@
+"""Takes in files that pages have saved: whole, or an error says what is wrong.
+
+What is taken goes into judgements-NAME.csv, from where `adding` takes it, as of a
+session in a terminal."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from evaluate_retrieval import utils
+from evaluate_retrieval.judging import dealing, grading
+from evaluate_retrieval.judging.several import BY_HAND
+from evaluate_retrieval.reading import corpus
+from evaluate_retrieval.reading.files import read_csv
+from evaluate_retrieval.reading.folder import Folder
+from evaluate_retrieval.reading.joining import PAIR
+
+SAVED = [*PAIR, "grade", "judge", "time", "text"]  # what a file must have
+TAKEN_COLUMNS = [*corpus.TO_JUDGE, "grade", *grading.WHO_AND_WHEN, *grading.BESIDE]
+LONGEST_NOTE = 300  # characters of a note
+OTHER = "is not what this folder has dealt: is it of another one?"
+
+
+@dataclass(frozen=True)
+class SavedGrades:
+    """The grades of a file that can be taken in.
+
+    rows: a DataFrame of texts, TAKEN_COLUMNS, in the order of their times. n_edited:
+    so many were left out, as their document was edited since it was shown."""
+
+    rows: pd.DataFrame
+    n_edited: int = 0
+
+
+def read_saved(path: Path, folder: Folder, grades: list[str]) -> SavedGrades:
+    """The grades of a file that a page has saved: `SavedGrades`.
+
+    grades: those of the folder's scale, as texts. ValueError where a row is not of a
+    pair that this folder has dealt, see `of_this_folder`."""
+    return of_this_folder(read_csv(path, SAVED), path, folder, grades)
+
+
+def of_this_folder(
+    table: pd.DataFrame, path: Path, folder: Folder, grades: list[str]
+) -> SavedGrades:
+    """The rows of a table that can be taken in: `SavedGrades`. See `read_saved`.
+
+    What is known of a pair is taken from the deal, not from the table."""
+    dealt = dealing.read_dealt(folder.source)
+    keys = [*PAIR, "text"]
+    rows = table.reindex(columns=[*SAVED, "note", "want"], fill_value="")
+    is_dealt = pd.MultiIndex.from_frame(rows[keys]).isin(
+        pd.MultiIndex.from_frame(dealt[keys])
+    )
+    utils.fail_if_any(rows, ~pd.Series(is_dealt, rows.index), "document", path, OTHER)
+    is_grade = rows["grade"].isin([*grades, grading.CANNOT_TELL])
+    problem = f"is no grade here: {', '.join(grades)} are"
+    utils.fail_if_any(rows, ~is_grade, "grade", path, problem)
+    is_name = rows["judge"].str.fullmatch(r"\w[\w.-]{0,99}").astype(bool)
+    utils.fail_if_any(rows, ~is_name, "judge", path, "is no name of a person")
+    people = dealt["people"].str.split(";").explode()
+    is_known = rows["judge"].isin([*people, BY_HAND])
+    utils.fail_if_any(rows, ~is_known, "judge", path, "is nobody who judges here")
+    is_time = rows["time"].str.fullmatch(grading.TIME).astype(bool)
+    utils.fail_if_any(rows, ~is_time, "time", path, "is no time in UTC")
+    rows["note"] = rows["note"].map(grading.one_line).str.slice(0, LONGEST_NOTE)
+    rows["want"] = rows["want"].map(grading.one_line).str.slice(0, LONGEST_NOTE)
+    rows = rows.merge(dealt[[*corpus.TO_JUDGE, "text"]], on=keys)
+    needed = {*rows["document"]}
+    hashes = {
+        each["id"]: dealing.hash_of_text(each)
+        for each in folder.documents
+        if each["id"] in needed
+    }
+    is_same = rows["document"].map(hashes) == rows["text"]
+    rows = rows[is_same].sort_values("time", kind="stable")
+    return SavedGrades(
+        rows[TAKEN_COLUMNS].reset_index(drop=True), int((~is_same).sum())
+    )
+
+
+def take_in(source: Path, taken: pd.DataFrame) -> int:
+    """Add rows to the files of those who judged: how many were not there yet.
+
+    taken: see `SavedGrades`. Each person's rows go to judgements-NAME.csv."""
+    n_new = 0
+    for person, rows in taken.groupby("judge", sort=False):
+        path = source / f"judgements-{person}.csv"
+        rows = rows.map(grading.one_line)
+        there, _ = grading.read_judgements(path, TAKEN_COLUMNS)
+        same = [*PAIR, "grade", "judge", "time"]
+        is_there = pd.MultiIndex.from_frame(rows[same]).isin(
+            pd.MultiIndex.from_frame(there[same])
+        )
+        new = rows[~is_there]
+        if len(new):
+            grading.append_rows(
+                path, TAKEN_COLUMNS, new[TAKEN_COLUMNS].to_numpy().tolist()
+            )
+        n_new += len(new)
+    return n_new
