@@ -13,10 +13,11 @@ FIRST = re.findall(r"(?ms)^### (.+?)\n\n[^#]*?\*Lesson (\d+)\.\*$", GLOSSARY)
 OTHERS = re.findall(r"(?m)^\| (?!term|-)([^|]+) \| .+ \| ([\d, ]+) \|$", GLOSSARY)
 CALLED = {  # terms that a notebook calls by a part of their name, or another one
     "coverage@k": "coverage",
-    "rank correlation (Spearman's)": "Spearman's",
+    "p value": "p says",
     "refused share": "share of them that is refused",
     "standardised score": "standardised",
     "Student's t interval": "Student's t",
+    "weak evidence": "evidence is weak",
 }
 
 
