@@ -67,11 +67,13 @@ def carry_out(options: DemoOptions) -> dict:
 def next_steps(folder: str) -> str:
     """What to type next, in three lines. folder: as it was named."""
     name = shlex.quote(folder)
+    searches = f"--searches {name}/searches.py --only-own"
     return (
         "Next, change searches.py and run it again, see why one search beats another, "
-        "or judge more:\n"
-        f"  evaluate-retrieval {name} --searches {name}/searches.py --only-own\n"
-        f'  evaluate-retrieval compare {name} "rare words" titles '
-        f"--searches {name}/searches.py\n"
-        f"  evaluate-retrieval judge {name}"
+        "or ask whether a change made it worse (--only-own: without our searches):\n"
+        f"  evaluate-retrieval {name} {searches} --out {name}/results\n"
+        f'  evaluate-retrieval compare {name} "rare words" titles {searches} '
+        f"--out {name}/pair\n"
+        f"  evaluate-retrieval gate {name} --baseline {name}/results/baseline.json.gz "
+        f"{searches} --out {name}/gate"
     )

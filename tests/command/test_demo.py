@@ -1,7 +1,6 @@
 """`demo` writes a folder of ours, and evaluates it: each line it advises works."""
 
 import shlex
-import subprocess
 import sys
 
 import pytest
@@ -28,16 +27,8 @@ def test_each_line_that_it_advises_works(tmp_path, monkeypatch, capsys):
     said = capsys.readouterr().out
     lines = [line.strip() for line in said.splitlines() if line.startswith("  eval")]
     assert len(lines) == 3
-    first, second, third = (shlex.split(line)[1:] for line in lines)
-    assert main(first) == 0
-    assert main(second) == 0
-    done = subprocess.run(
-        [sys.executable, "-m", "evaluate_retrieval", *third],
-        input="q\n",
-        text=True,
-        capture_output=True,
-    )
-    assert done.returncode == 0, done.stderr
+    for line in lines:
+        assert main(shlex.split(line)[1:]) == 0, line
 
 
 def test_it_replaces_nothing(tmp_path):
