@@ -9,7 +9,7 @@ from refusals import refused
 from evaluate_retrieval import line
 from evaluate_retrieval.reading import understood
 from evaluate_retrieval.reading.folder import read
-from evaluate_retrieval.searching import serve
+from evaluate_retrieval.searching import returned
 from evaluate_retrieval.words.constants import ERROR, NOT_WORSE, UNDECIDED
 
 DOCUMENTS = "id,text\nd1,Turn it up.\nd2,Press it.\nd3,Ask.\n"
@@ -93,10 +93,10 @@ POINTS = {"result": {"points": [{"id": 1, "payload": {"doc_id": "d2"}}]}}
 
 
 def test_lists_and_ids_are_found_where_columns_toml_says():
-    assert serve.ids_of(POINTS, PATHS) == ["d2"]
-    assert serve.ids_of({"ids": ["d1", 7]}, PATHS) == ["d1", "7"]
+    assert returned.ids_of(POINTS, PATHS) == ["d2"]
+    assert returned.ids_of({"ids": ["d1", 7]}, PATHS) == ["d1", "7"]
     calls = {"calls": [{"asked": "loud?", **POINTS}]}
-    assert serve.answer_of(calls, PATHS)["calls"][0]["ids"] == ["d2"]
+    assert returned.answer_of(calls, PATHS)["calls"][0]["ids"] == ["d2"]
 
 
 @pytest.mark.parametrize(
@@ -105,14 +105,14 @@ def test_lists_and_ids_are_found_where_columns_toml_says():
         ({"result": {"hits": [], "took": 3}}, "there is no 'points' in hits, took"),
         (
             {"result": {"points": [{"payload": {"page": 3}}]}},
-            r'id = "payload.doc_id": there is no \'doc_id\' in page',
+            r'the path "payload.doc_id": there is no \'doc_id\' in page',
         ),
         ([], "there is no 'result' in list"),
     ],
 )
 def test_a_path_to_nothing_is_named_with_what_is_there(answer, problem):
-    with pytest.raises(serve.FormError, match=problem):
-        serve.ids_of(answer, PATHS)
+    with pytest.raises(returned.FormError, match=problem):
+        returned.ids_of(answer, PATHS)
 
 
 @pytest.mark.parametrize("is_program", [True, False])
