@@ -1,6 +1,7 @@
 """Searches that are addresses: what is asked, and what a server may do to us."""
 
 import json
+import re
 import sys
 import threading
 import time
@@ -16,6 +17,7 @@ import pytest
 from refusals import refused
 
 from evaluate_retrieval import line
+from evaluate_retrieval.reading import places
 from evaluate_retrieval.searching import address
 from evaluate_retrieval.searching.own import Searching, own_searches
 
@@ -414,6 +416,34 @@ def test_a_user_and_a_password_are_sent(of_file, monkeypatch):
         kept[0][1]["Authorization"]
         == f"Basic {b64encode('me:pä:ss'.encode()).decode()}"
     )
+
+
+PAGE = places.ROOT / "docs" / "how-to" / "your-searches.md"
+SHOWN = re.findall(r"```toml\n(\[(?:ours|production)\].*?)```", PAGE.read_text(), re.S)
+
+
+@pytest.mark.parametrize(
+    ("example", "engine"), zip(SHOWN, ["qdrant", "elasticsearch"], strict=False)
+)
+def test_the_examples_of_the_page_do_what_it_says(
+    tmp_path, monkeypatch, example, engine
+):
+    for name in ("QDRANT_KEY", "ELASTIC_PASSWORD"):
+        monkeypatch.setenv(name, KEY)
+    body = (Path(__file__).parent / "engines" / f"{engine}.json").read_bytes()
+    folder = SimpleNamespace(documents=[{"id": each} for each in "abc"], runs={})
+    folder.chunks = {}
+    kept = []
+    path = tmp_path / "searches.toml"
+    with serving(lambda _: (200, {}, body), kept) as url:
+        path.write_text(re.sub(r"http://127.0.0.1:\d+", url, example))
+        with own_searches(folder, [], Searching(path)) as own:
+            [search] = own.values()
+            assert search(QUERIES, k=3).tolist() == [["a", "b", "c"]] * 2
+    method, headers, sent = kept[0]
+    assert method == "POST"
+    assert KEY in headers.values() or "Basic " in headers["Authorization"]
+    assert '"x"' in sent  # the question
 
 
 def test_a_program_may_have_a_rate_and_a_path_and_ask_to_wait(of_file, tmp_path):

@@ -117,8 +117,9 @@ def test_a_path_to_nothing_is_named_with_what_is_there(answer, problem):
 
 @pytest.mark.parametrize("is_program", [True, False])
 def test_the_paths_hold_for_programs_and_functions(is_program, folder, capsys):
+    listing = {"treffer": {"liste": [{"id": 1, "daten": {"nummer": "d2"}}]}}
     answer = (
-        f"import json, sys\nANSWER = json.loads({json.dumps(json.dumps(POINTS))})\n"
+        f"import json, sys\nANSWER = json.loads({json.dumps(json.dumps(listing))})\n"
     )
     path = folder / "s.py"
     words = ["--only-own", "--out", str(folder / "out")]
@@ -130,12 +131,12 @@ def test_the_paths_hold_for_programs_and_functions(is_program, folder, capsys):
         words += ["--searches", str(path)]
     path.write_text(answer + loop)
     assert line.main([str(folder), *words]) == ERROR  # our lists have other names
-    paths = '[results]\nlist = "result.points"\nid = "payload.{}"\n'
-    (folder / "columns.toml").write_text(paths.format("doc_id"))
+    paths = '[results]\nlist = "treffer.liste"\nid = "daten.{}"\n'
+    (folder / "columns.toml").write_text(paths.format("nummer"))
     assert line.main([str(folder), *words]) in (NOT_WORSE, UNDECIDED)
     leaders = (folder / "out" / "leaderboard.csv").read_text()
     assert "own: ours" in leaders
     (folder / "columns.toml").write_text(paths.format("page"))
     capsys.readouterr()
     assert line.main([str(folder), *words]) == ERROR
-    assert "there is no 'page' in doc_id" in capsys.readouterr().err
+    assert "there is no 'page' in nummer" in capsys.readouterr().err
