@@ -51,11 +51,8 @@ def main(target: str, paths: str) -> None:
     """Answer queries, see `serve.speak`."""
     asked = json.loads(target)
     headers, secrets = headers_of(asked)
-
-    def searches_of(_: str) -> dict[str, Callable]:
-        return {asked["name"]: partial(fetched, asked, headers)}
-
-    serve.speak(target, searches_of, paths, partial(hidden, secrets))
+    searches = {asked["name"]: partial(fetched, asked, headers)}
+    serve.speak(target, lambda _: searches, paths, partial(hidden, secrets))
 
 
 # --- What is asked -----------------------------------------------------------
@@ -86,28 +83,27 @@ def request_of(name: str, given: Any) -> dict[str, Any]:
             problem = f'{key} needs a text with "$NAME", a variable of the environment'
             raise ValueError(problem)
     headers_of(given)
+    return {**given, **_body_and_paths(given), "name": name}
+
+
+def _body_and_paths(given):
+    """The body as JSON, and the path as `returned.ids_of` takes it: a dict of both."""
     body = given.get("body")
     try:
         body = json.loads(body) if isinstance(body, str) else body
         json.dumps(body, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise ValueError(f"body is no JSON: {error}") from error
-    return {**given, "body": body, "name": name}
+    if "ids" not in given:
+        return {"body": body}
+    before, is_of_each, inner = given["ids"].rpartition("[]")
+    paths = {"list": before, "id": inner.strip(".")} if is_of_each else {"list": inner}
+    return {"body": body, "paths": paths}
 
 
 def is_address(target: str) -> bool:
     """Whether a target is the address of a server."""
     return bool(re.match("https?://", target, re.IGNORECASE))
-
-
-def paths_of(asked: Mapping[str, Any], others: Mapping[str, str]) -> Mapping[str, str]:
-    """Where ids lie by a path such as result.points[].id, see `returned.ids_of`.
-
-    others: where it says nothing."""
-    if "ids" not in asked:
-        return others
-    before, is_in_each, inside = asked["ids"].rpartition("[]")
-    return {"list": before, "id": inside.strip(".")} if is_in_each else {"list": inside}
 
 
 def headers_of(asked: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
@@ -151,11 +147,11 @@ def filled(value: Any, query: Mapping[str, str], encode: Callable = str) -> Any:
         return [filled(each, query) for each in value]
     if not isinstance(value, str):
         return value
-    for name in re.findall(r"{(\w+)}", value):
-        if name not in query:
-            problem = f"it asks for {{{name}}}; a query has {', '.join(query)}"
-            raise returned.FormError(problem)
-    return re.sub(r"{(\w+)}", lambda match: encode(query[match[1]]), value)
+    try:
+        return re.sub(r"{(\w+)}", lambda match: encode(query[match[1]]), value)
+    except KeyError as error:
+        problem = f"{{{error.args[0]}}} is asked for; a query has {', '.join(query)}"
+        raise returned.FormError(problem) from None
 
 
 # --- A server ----------------------------------------------------------------

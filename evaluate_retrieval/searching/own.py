@@ -142,15 +142,12 @@ class Search:
         """The ids of answers: where they are of no document, others in the results are
         taken that are, as of the payload of a point. The log says which."""
         rankings = {id_: answer.ids for id_, answer in answers.items()}
-        if self._fits(rankings):
-            return rankings
-        for path in dict.fromkeys(
-            path for answer in answers.values() for path in answer.elsewhere
-        ):
+        paths = [path for answer in answers.values() for path in answer.elsewhere]
+        for path in [] if self._fits(rankings) else dict.fromkeys(paths):
             theirs = {
                 id_: answer.elsewhere.get(path, []) for id_, answer in answers.items()
             }
-            if any(theirs.values()) and self._fits(theirs):
+            if self._fits(theirs):
                 log.info("%s: the ids are those at %s", self.name, path)
                 return theirs
         return rankings

@@ -20,7 +20,6 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
-from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 from evaluate_retrieval.searching import call_files, guard, returned, serve
@@ -51,7 +50,7 @@ class Answer(NamedTuple):
     milliseconds: float
     calls: Sequence[call_files.Call] = ()
     rises: bool = False
-    elsewhere: Mapping[str, Sequence[str]] = MappingProxyType({})
+    elsewhere: Mapping[str, Sequence[str]] = returned.NO_PATHS
 
 
 # --- The loop ----------------------------------------------------------------
@@ -458,9 +457,7 @@ def answer_in(
 class Asked(Protocol):
     """What is asked: a `Process`, or a function of this process."""
 
-    @property
-    def excess(self) -> str:
-        """See `Process`."""
+    excess: str
 
     async def answer(self, message: dict) -> Answer:
         """The `Answer` to a message."""
@@ -470,10 +467,14 @@ class Asked(Protocol):
 
 
 async def answers_from(
-    processes: Sequence[Asked], messages: dict[str, dict], tell: Callable[[int], None]
+    processes: Sequence[Asked],
+    messages: dict[str, dict],
+    tell: Callable[[int], None],
+    ask: Callable,
 ) -> dict[str, Answer]:
     """The answers to messages, a dict of key: `Answer`. processes: share them.
 
+    ask: returns what one of them answers to a message.
     tell: see `while_telling`, with the number of answers so far. They end after
     IN_A_ROW messages that got no answer; then the last one has none either. They end,
     too, where a process has excess."""
@@ -485,7 +486,7 @@ async def answers_from(
     async def work(process: Asked) -> None:
         nonlocal in_a_row
         for key in keys:
-            answers[key] = answer = await process.answer(messages[key])
+            answers[key] = answer = await ask(process, messages[key])
             in_a_row = in_a_row + 1 if isinstance(answer.error, OSError) else 0
             if in_a_row >= IN_A_ROW or excess_of(processes):
                 return

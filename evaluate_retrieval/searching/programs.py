@@ -114,49 +114,6 @@ async def _in_a_thread(function, argument):
     return await outcome
 
 
-@dataclass
-class Paced:
-    """What is asked, but not before its turn, and again where it asks to wait.
-
-    search: its name. turns: the time of the next turn under "next", for all processes
-    of a search. rate: queries a second."""
-
-    search: str
-    process: process.Asked
-    turns: dict[str, float]
-    rate: float
-
-    @property
-    def excess(self) -> str:
-        """See `process.Process`."""
-        return self.process.excess
-
-    async def confirm(self) -> None:
-        """See `process.Process`."""
-        await self.process.confirm()
-
-    async def answer(self, message: dict) -> process.Answer:
-        """The `Answer` to a message. Who waits takes no time of the query."""
-        waited = 0.0
-        while True:
-            now = time.monotonic()
-            turn = max(self.turns["next"], now)
-            self.turns["next"] = turn + 1 / self.rate
-            await asyncio.sleep(turn - now)
-            answer = await self.process.answer(message)
-            if not isinstance(answer.error, returned.BusyError):
-                return answer
-            problem, seconds = answer.error.args
-            pause = max(seconds, SHORTEST_WAIT)
-            waited += pause
-            if not waited <= LONGEST_WAIT:  # so it is, too, if it is NaN
-                told = f"it asks to wait, for {waited:g} s by now: {problem}"
-                return answer._replace(error=OSError(told))
-            log.info("%s: waits %g s, as it is asked to", self.search, pause)
-            again = time.monotonic() + pause
-            self.turns["next"] = max(self.turns["next"], again)
-
-
 class Program:
     """The processes of a search, and the loop in which they live.
 
@@ -170,8 +127,9 @@ class Program:
         rate: float = inf,
     ):
         self.name = name
-        turns = {"next": 0.0}
-        self.processes = [Paced(name, each, turns, rate) for each in processes]
+        self.processes = processes
+        self.pause = 1 / rate
+        self.turn = 0.0  # when the next query may be asked
         self.loop = loop
 
     @property
@@ -198,7 +156,30 @@ class Program:
             else:
                 log.info("%s: no answer yet, after %.0f s", self.name, took)
 
-        return self.loop.run(process.answers_from(self.processes, messages, tell))
+        asking = process.answers_from(self.processes, messages, tell, self._ask)
+        return self.loop.run(asking)
+
+    async def _ask(self, asked: process.Asked, message: dict) -> process.Answer:
+        """The `Answer` to a message, at its turn. Where a server asks to wait, all do,
+        and that is no time of the query."""
+        waited = 0.0
+        while True:
+            now = time.monotonic()
+            turn = max(self.turn, now)
+            self.turn = turn + self.pause
+            await asyncio.sleep(turn - now)
+            answer = await asked.answer(message)
+            if not isinstance(answer.error, returned.BusyError):
+                return answer
+            problem, seconds = answer.error.args
+            # a stranger's number may be of any size
+            pause = min(max(seconds, SHORTEST_WAIT), 2 * LONGEST_WAIT)
+            waited += pause
+            if not waited <= LONGEST_WAIT:  # so it is, too, if it is NaN
+                told = f"it asks to wait for more than {LONGEST_WAIT} s: {problem}"
+                return answer._replace(error=OSError(told))
+            log.info("%s: waits %g s, as it is asked to", self.name, pause)
+            self.turn = max(self.turn, time.monotonic() + pause)
 
 
 def programs_of(searching: Searching, loop: process.Loop) -> Iterator[Program]:
@@ -206,14 +187,14 @@ def programs_of(searching: Searching, loop: process.Loop) -> Iterator[Program]:
     processes_of = partial(
         loop.processes_of, n=searching.jobs, timeout=searching.timeout
     )
-    # a program of its own turns what our functions and addresses return into ids
-    paths = json.dumps(searching.paths)
     tables = [(None, name, text) for name, text in searching.commands.items()]
     path = searching.file
     if path and path.suffix == ".toml":
         tables += [(path, name, table) for name, table in _tables_in(path).items()]
     elif path:
-        words = [searching.python or sys.executable, SERVE, str(path), paths]
+        words = [searching.python or sys.executable, SERVE, str(path)]
+        # a program of its own turns what our functions and addresses return into ids
+        words.append(json.dumps(searching.paths))
         processes = processes_of(words, paths=searching.paths, is_ours=True)
         waits = partial(log.info, "%s: not loaded yet", path)
         try:
@@ -229,13 +210,14 @@ def programs_of(searching: Searching, loop: process.Loop) -> Iterator[Program]:
     for file, name, table in tables:
         try:
             request = address.request_of(name, table)
-            words = _words_of(request, searching.paths)
+            paths = request.get("paths", searching.paths)
+            words = _words_of(request, paths)
         except ValueError as error:
             place = (file, f"{name}: {error}") if file else (name, str(error))
             raise utils.InputError(*place) from error
         processes = processes_of(
             words,
-            paths=address.paths_of(request, searching.paths),
+            paths=paths,
             folder=file.parent if file else None,
             is_ours="url" in request,
         )
@@ -247,8 +229,7 @@ def _words_of(request, paths):
     speak one protocol. ValueError where a quote is open."""
     if "command" in request:
         return shlex.split(request["command"])
-    words = [request, address.paths_of(request, paths)]
-    return [sys.executable, ASK, *map(json.dumps, words)]
+    return [sys.executable, ASK, *map(json.dumps, [request, paths])]
 
 
 def _tables_in(path):
