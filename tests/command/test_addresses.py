@@ -533,6 +533,14 @@ def test_what_a_header_has_is_in_no_error(of_file, monkeypatch, capfd, caplog, e
     assert sent[:7] not in shown
 
 
+def test_a_long_secret_is_hidden_at_once_and_a_short_one_whole():
+    long = "".join(f"{number:05}" for number in range(1600))
+    started = time.monotonic()
+    hidden = address.hidden([long, "abc"], f"a {long} b {long[:2000]}xy abc abd")
+    assert hidden == "a … b …xy … abd"
+    assert time.monotonic() - started < 5
+
+
 def test_a_body_goes_to_no_other_place(of_file):
     kept = []
 
