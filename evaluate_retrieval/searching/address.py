@@ -33,7 +33,7 @@ from evaluate_retrieval.words import text
 
 LONGEST_BODY = 64_000_000  # bytes of a server's answer
 LONGEST_WHY = 300  # bytes of what it says of an error
-SHORTEST = 4  # letters of a secret that may be seen where one is cut off
+SHORTEST_CUT = 4  # letters of a secret that may be seen where one is cut off
 TRY_LATER = {429: "1", 503: ""}  # status, and Retry-After where the server says none
 # what a table of searches.toml may say, and of which kind that is
 MAY_SAY: dict[str, Any] = {
@@ -133,7 +133,7 @@ def headers_of(asked: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
 def hidden(secrets: list[str], problem: str) -> str:
     """A text without secrets, also where one is cut off."""
     for secret in secrets:
-        for length in range(len(secret), min(len(secret) - 1, SHORTEST), -1):
+        for length in range(len(secret), min(len(secret) - 1, SHORTEST_CUT), -1):
             problem = problem.replace(secret[:length], "…")
     return problem
 

@@ -425,7 +425,7 @@ SHOWN = re.findall(r"```toml\n(\[(?:ours|production)\].*?)```", PAGE.read_text()
 
 
 @pytest.mark.parametrize(
-    ("example", "engine"), zip(SHOWN, ["qdrant", "elasticsearch"], strict=False)
+    ("example", "engine"), list(zip(SHOWN, ["qdrant", "elasticsearch"], strict=True))
 )
 def test_the_examples_of_the_page_do_what_it_says(
     tmp_path, monkeypatch, example, engine
