@@ -1,7 +1,8 @@
 """What engines answer is understood without a path: the ids of a, then b, then c.
 
 REAL was recorded from engines by scripts/recorders/engines.py. DOCUMENTED was not: each
-was written after the engine's documentation, as of November 2026."""
+was written by hand in the form that the engine documents. Those of OpenAI, Vespa,
+Bedrock, Algolia and Weaviate were compared with its pages in November 2026."""
 
 import json
 from pathlib import Path
@@ -136,6 +137,16 @@ DOCUMENTED = {
             for id_ in IDS
         ],
     },
+    "Bedrock, with ids of documents": {
+        "retrievalResults": [
+            {
+                "content": {"text": "x"},
+                "documentId": id_,
+                "location": {"type": "S3", "s3Location": {"uri": "s3://faq/x"}},
+            }
+            for id_ in IDS
+        ]
+    },
     "Algolia": {
         "hits": [
             {"title": "x", "objectID": id_, "_highlightResult": {}} for id_ in IDS
@@ -170,6 +181,17 @@ DOCUMENTED = {
     },
     "Weaviate, its own ids": {
         "data": {"Get": {"Record": [{"_additional": {"id": id_}} for id_ in IDS]}}
+    },
+    "Weaviate, its client": {
+        "objects": [
+            {
+                "uuid": f"0000{id_}",
+                "metadata": {"distance": 0.1},
+                "properties": {"doc_id": id_},
+                "vectors": {},
+            }
+            for id_ in IDS
+        ]
     },
     "Pinecone": {
         "matches": [{"id": id_, "score": 0.9, "values": []} for id_ in IDS],
