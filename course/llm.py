@@ -25,7 +25,7 @@ from tqdm.auto import tqdm
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading import locks
-from evaluate_retrieval.searching.serve import is_loopback
+from evaluate_retrieval.searching.address import is_loopback
 from evaluate_retrieval.words.text import without_secrets
 
 if TYPE_CHECKING:  # recorded responses need neither

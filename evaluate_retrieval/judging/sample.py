@@ -17,7 +17,7 @@ from evaluate_retrieval.reading.needs import as_compared
 from evaluate_retrieval.reading.writing import make_folder, write_table
 
 EACH = 20  # queries of each stratum, at first
-COUNTS = ("asked", "count", "frequency", "freq", "times")  # columns: how often
+HOW_OFTEN = ("asked", "count", "frequency", "freq", "times")  # columns: how often
 
 
 def draw(
@@ -30,7 +30,7 @@ def draw(
     """All different queries of a log in one random order, and which are the sample.
 
     log: query_id, question and course, a row as often as it was typed, or with one of
-    COUNTS, which says how often. Columns: SAMPLE_COLUMNS. The order is that of a hash
+    HOW_OFTEN, which says how often. Columns: SAMPLE_COLUMNS. The order is that of a hash
     of the text, so neither a grade nor the order of the log changes it; with a seed it
     is another one. strata: of each row, beside how often it was typed. They are
     interleaved as the sample has them: each beginning of the order is a sample by
@@ -62,10 +62,14 @@ def draw(
 
 
 def times_of(log: pd.DataFrame) -> pd.Series:
-    """How often each query of a log was typed: by one of COUNTS, or once a row."""
+    """How often each query of a log was typed: by one of HOW_OFTEN, or once a row."""
     for name in log:
         numbers = pd.to_numeric(log[name], errors="coerce")
-        if name.lower() in COUNTS and (numbers >= 1).all() and (numbers % 1 == 0).all():
+        if (
+            name.lower() in HOW_OFTEN
+            and (numbers >= 1).all()
+            and (numbers % 1 == 0).all()
+        ):
             return numbers.astype(int)
     return pd.Series(1, log.index)
 

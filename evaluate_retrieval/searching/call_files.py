@@ -14,7 +14,7 @@ import pandas as pd
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading.decoding import decoded
 from evaluate_retrieval.reading.files import json_records
-from evaluate_retrieval.searching import serve
+from evaluate_retrieval.searching import returned
 
 HOW = "in turns", "joined"
 Call = dict[str, Any]
@@ -63,7 +63,7 @@ def read_calls(path: Path) -> Agent:
             if "messages" in record:
                 new = calls_in(record["messages"])
             else:
-                new = serve.calls_of([record])
+                new = returned.calls_of([record])
             place = float(record.get("call", number))
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             problem = f"a line needs query_id, and ids or messages: {error}"
@@ -92,5 +92,5 @@ def calls_in(messages: Iterable[dict]) -> list[Call]:
             content = message["content"]
             if isinstance(content, list):  # of parts
                 content = "".join(part["text"] for part in content)
-            found[message["tool_call_id"]]["ids"] = serve.ids_of(json.loads(content))
+            found[message["tool_call_id"]]["ids"] = returned.ids_of(json.loads(content))
     return list(found.values())

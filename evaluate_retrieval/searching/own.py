@@ -13,7 +13,7 @@ import pandas as pd
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading import corpus, matching, trec
 from evaluate_retrieval.reading.folder import Folder
-from evaluate_retrieval.searching import process, serve
+from evaluate_retrieval.searching import process, returned, serve
 from evaluate_retrieval.searching.programs import Program, Searching, programs_of
 from evaluate_retrieval.words.text import without_secrets
 
@@ -60,8 +60,8 @@ class Search:
         if self.program and self.is_unsure:
             self._fail_all(self.program.confirmed())
             self.is_unsure = False
-        ids = {id_: answer.ids for id_, answer in self.answers.items()}
-        self.place({id_: ids[id_] for id_ in ids if id_ not in self.placed})
+        new = {id_: self.answers[id_] for id_ in self.answers if id_ not in self.placed}
+        self.place(self._ids_of(new))
         return [self.placed.get(id_) for id_ in trec.query_ids(queries)]
 
     def n_ranked(self, queries: utils.Queries) -> int:
@@ -84,7 +84,7 @@ class Search:
         answers = self.program.answers(new) if new else {}
         self.is_unsure = self.is_unsure or bool(new)
         for id_, answer in answers.items():
-            if not self.answers and isinstance(answer.error, serve.FormError):
+            if not self.answers and isinstance(answer.error, returned.FormError):
                 problem = without_secrets(str(answer.error))
                 raise utils.InputError(self.name, problem)
             self.answers[id_] = answer
@@ -107,7 +107,7 @@ class Search:
 
         excess: see `process.Process`, or ""."""
         if excess:
-            error = serve.FormError(excess)
+            error = returned.FormError(excess)
             self.answers = {
                 id_: process.Answer([], error, answer.milliseconds)
                 for id_, answer in self.answers.items()
@@ -137,6 +137,26 @@ class Search:
         """The time of each query that was asked, failed or not."""
         times = {id_: answer.milliseconds for id_, answer in self.answers.items()}
         return pd.Series(times, dtype=float)
+
+    def _ids_of(self, answers):
+        """The ids of answers: where they are of no document, others in the results are
+        taken that are, as of the payload of a point. The log says which."""
+        rankings = {id_: answer.ids for id_, answer in answers.items()}
+        paths = [path for answer in answers.values() for path in answer.elsewhere]
+        for path in [] if self._fits(rankings) else dict.fromkeys(paths):
+            theirs = {
+                id_: answer.elsewhere.get(path, []) for id_, answer in answers.items()
+            }
+            if self._fits(theirs):
+                log.info("%s: the ids are those at %s", self.name, path)
+                return theirs
+        return rankings
+
+    def _fits(self, rankings):
+        """Whether so many of the ids are of documents that a run goes on."""
+        ids = [id_ for ids in rankings.values() for id_ in ids]
+        foreign = [id_ for id_ in ids if id_ not in self.documents_of]
+        return len(foreign) <= FOREIGN * len(ids)
 
     def _rises(self, id_):
         return id_ in self.answers and self.answers[id_].rises

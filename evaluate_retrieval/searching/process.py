@@ -22,7 +22,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple, Protocol
 
-from evaluate_retrieval.searching import call_files, guard, serve
+from evaluate_retrieval.searching import call_files, guard, returned, serve
 
 TRIES = 2  # so often a query that fails is asked
 START_SECONDS = 60  # seconds at least that a process may take to load a model
@@ -38,7 +38,8 @@ class Answer(NamedTuple):
     """What a query got in all tries: ids, best first, or an error.
 
     calls: of an agent that searches several times, see `measuring.calls`; then the ids
-    are those of all calls, in turns. Empty for one that returns one list.
+    are those of all calls, in turns. Empty for one that returns one list. elsewhere:
+    other ids in the results, see `returned.read_of`.
 
     The error is an OSError where nothing came, a FormError where it was no ranking,
     and a SearchError if the search says so. rises: whether a result has a higher score
@@ -49,6 +50,7 @@ class Answer(NamedTuple):
     milliseconds: float
     calls: Sequence[call_files.Call] = ()
     rises: bool = False
+    elsewhere: Mapping[str, Sequence[str]] = returned.NO_PATHS
 
 
 # --- The loop ----------------------------------------------------------------
@@ -116,7 +118,7 @@ class Loop:
 # --- A process ---------------------------------------------------------------
 
 
-class UnreadableError(serve.FormError):
+class UnreadableError(returned.FormError):
     """A line that may be no answer at all, or one to another query."""
 
 
@@ -127,7 +129,7 @@ class Process:
     read, or may belong to another query; then the next query starts it again. command:
     a list of words. timeout: seconds for a line. The first may take ten times as long,
     and START_SECONDS; when it starts again, ten times what it took. paths: see
-    `serve.ids_of`. folder: in which it runs. is_ours: whether it is serve.py.
+    `returned.ids_of`. folder: in which it runs. is_ours: whether it is serve.py.
     tell_guard: see `guard.watch`, whose lines it is called with.
 
     echoes: whether answers have the query_id; a program that has it once must have it
@@ -174,7 +176,7 @@ class Process:
                 start_new_session=True,  # a group, which can be killed as a whole
             )
         except OSError as error:
-            raise serve.FormError(f"cannot be started: {error}") from error
+            raise returned.FormError(f"cannot be started: {error}") from error
         self.tell_guard(f"+{self.process.pid}")
         self.is_new = True
         self.last = None
@@ -194,7 +196,7 @@ class Process:
         ValueError or OSError where it says an error, or nothing."""
         await self.start()
         line = await self._read()
-        serve.fail_if_error(line)
+        returned.fail_if_error(line)
         return line
 
     async def answer(self, message: dict) -> Answer:
@@ -208,11 +210,11 @@ class Process:
                 return answer._replace(
                     milliseconds=answer.milliseconds + 1000 * seconds
                 )
-            except (OSError, serve.SearchError, serve.FormError) as error:
+            except (OSError, returned.SearchError, returned.FormError) as error:
                 problem = error
             seconds += time.perf_counter() - started
             # what is no ranking now is none at the next try
-            is_final = isinstance(problem, serve.FormError)
+            is_final = isinstance(problem, returned.FormError)
             if self.excess or (is_final and not isinstance(problem, UnreadableError)):
                 break
         return Answer([], problem, 1000 * seconds)
@@ -237,7 +239,7 @@ class Process:
             raise
         try:
             answer = answer_in(line, 1000 * seconds, self.paths)
-        except (serve.SearchError, serve.FormError):
+        except (returned.SearchError, returned.FormError):
             if not self.echoes:
                 await self.confirm()
             raise
@@ -322,7 +324,7 @@ class Process:
             f"{problem}. So it is not sure which answer is of which query; {WRITES}, "
             'or name the query in each: {"query_id": "…", "ids": […]}'
         )
-        raise serve.FormError(self.excess)
+        raise returned.FormError(self.excess)
 
     def _of_query(self, line, query_id):
         """A line without its query_id.
@@ -335,7 +337,7 @@ class Process:
         self.echoes = True
         problem = f"asked for query_id {query_id!r:.100}, it wrote {line!s:.100}"
         if not names_it:
-            serve.fail_if_error(line)
+            returned.fail_if_error(line)
             raise UnreadableError(problem)
         if str(line["query_id"]) != query_id:
             self._give_up(problem)
@@ -350,12 +352,12 @@ class Process:
         if self.process and not self.is_new:
             self.process.stdin.close()
             seconds = min(3 * self.slowest, self.timeout) + SECONDS_TO_END
-            with suppress(serve.FormError):
+            with suppress(returned.FormError):
                 await self._fail_if_more(seconds)
             await self._note_how_it_ended()
         await self.end()
         if self.former and not self.excess:
-            with suppress(OSError, serve.SearchError, serve.FormError):
+            with suppress(OSError, returned.SearchError, returned.FormError):
                 await self._get_ready()
                 await self._ask_former()
             await self.end()
@@ -383,11 +385,11 @@ class Process:
                     await self.process.stdin.drain()
                 line = await self.process.stdout.readline()
         except TimeoutError:  # nobody waits a minute for each query
-            kind = TimeoutError if self.has_answered else serve.FormError
+            kind = TimeoutError if self.has_answered else returned.FormError
             raise kind(f"no answer in {seconds:g} s") from None
         except ValueError:
             problem = f"it wrote a line of over {LONGEST_LINE:,} bytes"
-            raise serve.FormError(problem) from None
+            raise returned.FormError(problem) from None
         if not line:
             raise ChildProcessError(await self._how_it_ended())
         if self.is_new:
@@ -440,15 +442,16 @@ def _short(content):
 
 
 def answer_in(
-    line: object, milliseconds: float, paths: Mapping[str, str] = serve.NO_PATHS
+    line: object, milliseconds: float, paths: Mapping[str, str] = returned.NO_PATHS
 ) -> Answer:
     """The `Answer` in a line of a search. FormError or SearchError where there is
-    none. paths: see `serve.ids_of`."""
-    answer = serve.answer_of(line, paths)
+    none. paths: see `returned.ids_of`."""
+    answer = returned.answer_of(line, paths)
     several = answer.get("calls", [])
     ids = call_files.joined([call["ids"] for call in several])
     rises = bool(answer.get("rises"))
-    return Answer(answer.get("ids", ids), None, milliseconds, several, rises)
+    others = answer.get("elsewhere", {})
+    return Answer(answer.get("ids", ids), None, milliseconds, several, rises, others)
 
 
 class Asked(Protocol):
@@ -464,10 +467,14 @@ class Asked(Protocol):
 
 
 async def answers_from(
-    processes: Sequence[Asked], messages: dict[str, dict], tell: Callable[[int], None]
+    processes: Sequence[Asked],
+    messages: dict[str, dict],
+    tell: Callable[[int], None],
+    ask: Callable,
 ) -> dict[str, Answer]:
     """The answers to messages, a dict of key: `Answer`. processes: share them.
 
+    ask: returns what one of them answers to a message.
     tell: see `while_telling`, with the number of answers so far. They end after
     IN_A_ROW messages that got no answer; then the last one has none either. They end,
     too, where a process has excess."""
@@ -479,7 +486,7 @@ async def answers_from(
     async def work(process: Asked) -> None:
         nonlocal in_a_row
         for key in keys:
-            answers[key] = answer = await process.answer(messages[key])
+            answers[key] = answer = await ask(process, messages[key])
             in_a_row = in_a_row + 1 if isinstance(answer.error, OSError) else 0
             if in_a_row >= IN_A_ROW or excess_of(processes):
                 return

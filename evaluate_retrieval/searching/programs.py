@@ -11,15 +11,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf
 from pathlib import Path
 from threading import Thread
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading import files
-from evaluate_retrieval.searching import process, serve
+from evaluate_retrieval.searching import address, process, returned, serve
 
 # is run as a file, for another Python does not have our package
 SERVE = str(Path(serve.__file__))
+ASK = str(Path(address.__file__))
+SHORTEST_WAIT = 0.1  # seconds, where a search asks to wait
+LONGEST_WAIT = 120  # seconds that a query waits so in all
 log = logging.getLogger(__name__)
 
 
@@ -32,7 +36,7 @@ class Searching:
     functions: a dict of name: function, which this process calls.
     python: the program that runs a Python file; None for ours. timeout: seconds that
     a try of a query may take. jobs: so many processes of each program share the
-    queries. paths: where lists and ids lie in an answer, see `serve.ids_of`."""
+    queries. paths: where lists and ids lie in an answer, see `returned.ids_of`."""
 
     file: Path | None = None
     commands: dict[str, str] = field(default_factory=dict)
@@ -48,7 +52,7 @@ class Function:
 
     It runs in a thread. One that takes too long cannot be killed: its query fails, and
     the thread ends with the process. function: of a query, see `serve.of_query`.
-    paths: see `serve.ids_of`."""
+    paths: see `returned.ids_of`."""
 
     excess = ""  # an answer is what was returned
 
@@ -81,10 +85,10 @@ class Function:
             except TimeoutError:
                 problem = TimeoutError(f"no answer in {self.timeout:g} s")
                 break
-            except serve.FormError as error:
+            except returned.FormError as error:
                 problem = error
                 break
-            except serve.SearchError as error:
+            except returned.SearchError as error:
                 problem = error
         return process.Answer([], problem, 1000 * (time.perf_counter() - started))
 
@@ -92,32 +96,40 @@ class Function:
 async def _in_a_thread(function, argument):
     """What a function returns. Python may end although it has not returned."""
     loop = asyncio.get_running_loop()
-    returned = loop.create_future()
+    outcome = loop.create_future()
 
     def work() -> None:
         try:
             result = function(argument)
         except BaseException as error:  # a search may end its thread
-            result = {"error": serve.in_a_line(error)}
+            result = {"error": returned.in_a_line(error)}
         with suppress(RuntimeError):  # the loop is closed: nobody waits
             loop.call_soon_threadsafe(tell, result)
 
     def tell(result: object) -> None:
-        if not returned.done():
-            returned.set_result(result)
+        if not outcome.done():
+            outcome.set_result(result)
 
     Thread(target=work, daemon=True).start()
-    return await returned
+    return await outcome
 
 
 class Program:
-    """The processes of a search, and the loop in which they live."""
+    """The processes of a search, and the loop in which they live.
+
+    rate: so many queries a second are asked at most."""
 
     def __init__(
-        self, name: str, processes: Sequence[process.Asked], loop: process.Loop
+        self,
+        name: str,
+        processes: Sequence[process.Asked],
+        loop: process.Loop,
+        rate: float = inf,
     ):
         self.name = name
         self.processes = processes
+        self.pause = 1 / rate
+        self.turn = 0.0  # when the next query may be asked
         self.loop = loop
 
     @property
@@ -144,26 +156,46 @@ class Program:
             else:
                 log.info("%s: no answer yet, after %.0f s", self.name, took)
 
-        return self.loop.run(process.answers_from(self.processes, messages, tell))
+        asking = process.answers_from(self.processes, messages, tell, self._ask)
+        return self.loop.run(asking)
+
+    async def _ask(self, asked: process.Asked, message: dict) -> process.Answer:
+        """The `Answer` to a message, at its turn. Where a server asks to wait, all do,
+        and that is no time of the query."""
+        waited = 0.0
+        while True:
+            now = time.monotonic()
+            turn = max(self.turn, now)
+            self.turn = turn + self.pause
+            await asyncio.sleep(turn - now)
+            answer = await asked.answer(message)
+            if not isinstance(answer.error, returned.BusyError):
+                return answer
+            problem, seconds = answer.error.args
+            # a stranger's number may be of any size
+            pause = min(max(seconds, SHORTEST_WAIT), 2 * LONGEST_WAIT)
+            waited += pause
+            if not waited <= LONGEST_WAIT:  # so it is, too, if it is NaN
+                told = f"it asks to wait for more than {LONGEST_WAIT} s: {problem}"
+                return answer._replace(error=OSError(told))
+            log.info("%s: waits %g s, as it is asked to", self.name, pause)
+            self.turn = max(self.turn, time.monotonic() + pause)
 
 
 def programs_of(searching: Searching, loop: process.Loop) -> Iterator[Program]:
     """The program of each search. ValueError names a file."""
     processes_of = partial(
-        loop.processes_of,
-        n=searching.jobs,
-        timeout=searching.timeout,
-        paths=searching.paths,
+        loop.processes_of, n=searching.jobs, timeout=searching.timeout
     )
-    # a program of its own turns what our functions and addresses return into ids
-    paths = json.dumps(searching.paths)
-    sources: list[tuple[dict, Path | None]] = [(searching.commands, None)]
+    tables = [(None, name, text) for name, text in searching.commands.items()]
     path = searching.file
     if path and path.suffix == ".toml":
-        sources.append((_commands_in(path), path.parent))
+        tables += [(path, name, table) for name, table in _tables_in(path).items()]
     elif path:
-        words = [searching.python or sys.executable, SERVE, str(path), paths]
-        processes = processes_of(words, is_ours=True)
+        words = [searching.python or sys.executable, SERVE, str(path)]
+        # a program of its own turns what our functions and addresses return into ids
+        words.append(json.dumps(searching.paths))
+        processes = processes_of(words, paths=searching.paths, is_ours=True)
         waits = partial(log.info, "%s: not loaded yet", path)
         try:
             hello = loop.run(process.while_telling(processes[0].hello(), waits))
@@ -175,50 +207,38 @@ def programs_of(searching: Searching, loop: process.Loop) -> Iterator[Program]:
         search = serve.of_query(name, function)
         asked = Function(search, searching.timeout, searching.paths)
         yield Program(name, [asked] * searching.jobs, loop)
-    for commands, folder in sources:
-        for name, text in commands.items():
-            # our program asks an address: so both kinds speak one protocol
-            is_address = serve.is_address(text)
-            if is_address:
-                _check_address(name, text)
-            words = (
-                [sys.executable, SERVE, text, paths]
-                if is_address
-                else _words_of(name, text)
-            )
-            processes = processes_of(words, folder=folder, is_ours=is_address)
-            yield Program(name, processes, loop)
+    for file, name, table in tables:
+        try:
+            request = address.request_of(name, table)
+            paths = request.get("paths", searching.paths)
+            words = _words_of(request, paths)
+        except ValueError as error:
+            place = (file, f"{name}: {error}") if file else (name, str(error))
+            raise utils.InputError(*place) from error
+        processes = processes_of(
+            words,
+            paths=paths,
+            folder=file.parent if file else None,
+            is_ours="url" in request,
+        )
+        yield Program(name, processes, loop, request.get("rate", inf))
 
 
-def _words_of(name, text):
-    """The words of a command. ValueError names the search where a quote is open."""
+def _words_of(request, paths):
+    """The words that start a program of yours, or ours that asks an address: so both
+    speak one protocol. ValueError where a quote is open."""
+    if "command" in request:
+        return shlex.split(request["command"])
+    return [sys.executable, ASK, *map(json.dumps, [request, paths])]
+
+
+def _tables_in(path):
+    """What a .toml file says of each search: a dict by name. ValueError for none."""
     try:
-        return shlex.split(text)
-    except ValueError as error:
-        raise ValueError(f"{name}: {text!r:.100}: {error}") from error
-
-
-def _check_address(name, address):
-    """ValueError for a user in an address, which nobody would send."""
-    if "@" in address.split("/")[2]:
-        advice = "let a program or a Python function send them in a header"
-        problem = "an address takes no user and no password"
-        raise utils.InputError(name, problem, advice=advice)
-
-
-def _commands_in(path):
-    """The command or address of each search in a .toml file: a dict by name.
-
-    ValueError where it is none, or has something else."""
-    try:
-        commands = tomllib.loads(files.read_text(path))
+        tables = tomllib.loads(files.read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise utils.InputError(path, f"cannot be read: {error}") from error
-    for name, text in commands.items():
-        if not isinstance(text, str) or not text.strip():
-            problem = f"{name}: needs a command or an address, in quotes"
-            raise utils.InputError(path, problem)
-    if not commands:
+    if not tables:
         advice = 'write a line such as mine = "./search"'
         raise utils.InputError(path, "no search", advice=advice)
-    return commands
+    return tables

@@ -5,6 +5,7 @@ Only the standard library is imported here: `--help` need not wait for pandas.""
 import json
 import os
 import re
+from collections.abc import Iterable
 from urllib.parse import quote
 
 # of a text that may hold secrets: more of it is cut off before it is looked at
@@ -51,7 +52,12 @@ def own_secrets() -> list[str]:
         and not value.isdigit()
         and not os.path.exists(value)
     }
-    forms = {*values, *(quote(value, "") for value in values)}
+    return forms_of(values)
+
+
+def forms_of(values: Iterable[str]) -> list[str]:
+    """Secrets as they are, and as addresses and JSON have them: longest first."""
+    forms = {form for value in values for form in (value, quote(value, ""))}
     forms |= {json.dumps(value)[1:-1] for value in values}
     return sorted(forms, key=len, reverse=True)
 

@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evaluate_retrieval.commands import calls, steps
-from evaluate_retrieval.searching import process, serve
+from evaluate_retrieval.searching import process, returned
 from evaluate_retrieval.searching.own import Searching, own_searches
 
 N = 8
@@ -192,8 +192,8 @@ NO_ORDER = {
 
 @pytest.mark.parametrize("results", NO_ORDER.values(), ids=NO_ORDER)
 def test_a_score_that_is_no_number_is_an_error(results):
-    with pytest.raises(serve.FormError, match="NaN"):
-        serve.answer_of(results)
+    with pytest.raises(returned.FormError, match="NaN"):
+        returned.answer_of(results)
 
 
 @pytest.mark.parametrize(

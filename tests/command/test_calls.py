@@ -13,7 +13,7 @@ from refusals import refused
 from evaluate_retrieval.commands import calls as commands_calls
 from evaluate_retrieval.line import main
 from evaluate_retrieval.measuring import calls
-from evaluate_retrieval.searching import call_files, serve
+from evaluate_retrieval.searching import call_files, returned
 
 IDS = st.lists(st.sampled_from("abcdefgh"), max_size=5, unique=True)
 LISTS = st.lists(IDS, min_size=1, max_size=4)
@@ -222,11 +222,11 @@ def test_one_agent_alone_is_compared_with_none(folder, tmp_path, capsys):
 
 
 def test_a_search_with_several_lists_is_one_ranking_elsewhere():
-    assert serve.calls_of([{"ids": [7], "tokens": 3, "more": 1}]) == [
+    assert returned.calls_of([{"ids": [7], "tokens": 3, "more": 1}]) == [
         {"tokens": 3, "ids": ["7"]}
     ]
-    with pytest.raises(serve.FormError):
-        serve.calls_of([{"asked": "no ids"}])
+    with pytest.raises(returned.FormError):
+        returned.calls_of([{"asked": "no ids"}])
 
 
 def test_of_many_queries_none_is_set_aside(folder, tmp_path, capsys):

@@ -9,7 +9,7 @@ from refusals import refused
 from evaluate_retrieval import line
 from evaluate_retrieval.reading import understood
 from evaluate_retrieval.reading.folder import read
-from evaluate_retrieval.searching import serve
+from evaluate_retrieval.searching import returned
 from evaluate_retrieval.words.constants import ERROR, NOT_WORSE, UNDECIDED
 
 DOCUMENTS = "id,text\nd1,Turn it up.\nd2,Press it.\nd3,Ask.\n"
@@ -93,10 +93,10 @@ POINTS = {"result": {"points": [{"id": 1, "payload": {"doc_id": "d2"}}]}}
 
 
 def test_lists_and_ids_are_found_where_columns_toml_says():
-    assert serve.ids_of(POINTS, PATHS) == ["d2"]
-    assert serve.ids_of({"ids": ["d1", 7]}, PATHS) == ["d1", "7"]
+    assert returned.ids_of(POINTS, PATHS) == ["d2"]
+    assert returned.ids_of({"ids": ["d1", 7]}, PATHS) == ["d1", "7"]
     calls = {"calls": [{"asked": "loud?", **POINTS}]}
-    assert serve.answer_of(calls, PATHS)["calls"][0]["ids"] == ["d2"]
+    assert returned.answer_of(calls, PATHS)["calls"][0]["ids"] == ["d2"]
 
 
 @pytest.mark.parametrize(
@@ -105,20 +105,21 @@ def test_lists_and_ids_are_found_where_columns_toml_says():
         ({"result": {"hits": [], "took": 3}}, "there is no 'points' in hits, took"),
         (
             {"result": {"points": [{"payload": {"page": 3}}]}},
-            r'id = "payload.doc_id": there is no \'doc_id\' in page',
+            r'the path "payload.doc_id": there is no \'doc_id\' in page',
         ),
         ([], "there is no 'result' in list"),
     ],
 )
 def test_a_path_to_nothing_is_named_with_what_is_there(answer, problem):
-    with pytest.raises(serve.FormError, match=problem):
-        serve.ids_of(answer, PATHS)
+    with pytest.raises(returned.FormError, match=problem):
+        returned.ids_of(answer, PATHS)
 
 
 @pytest.mark.parametrize("is_program", [True, False])
 def test_the_paths_hold_for_programs_and_functions(is_program, folder, capsys):
+    listing = {"treffer": {"liste": [{"id": 1, "daten": {"nummer": "d2"}}]}}
     answer = (
-        f"import json, sys\nANSWER = json.loads({json.dumps(json.dumps(POINTS))})\n"
+        f"import json, sys\nANSWER = json.loads({json.dumps(json.dumps(listing))})\n"
     )
     path = folder / "s.py"
     words = ["--only-own", "--out", str(folder / "out")]
@@ -130,12 +131,12 @@ def test_the_paths_hold_for_programs_and_functions(is_program, folder, capsys):
         words += ["--searches", str(path)]
     path.write_text(answer + loop)
     assert line.main([str(folder), *words]) == ERROR  # our lists have other names
-    paths = '[results]\nlist = "result.points"\nid = "payload.{}"\n'
-    (folder / "columns.toml").write_text(paths.format("doc_id"))
+    paths = '[results]\nlist = "treffer.liste"\nid = "daten.{}"\n'
+    (folder / "columns.toml").write_text(paths.format("nummer"))
     assert line.main([str(folder), *words]) in (NOT_WORSE, UNDECIDED)
     leaders = (folder / "out" / "leaderboard.csv").read_text()
     assert "own: ours" in leaders
     (folder / "columns.toml").write_text(paths.format("page"))
     capsys.readouterr()
     assert line.main([str(folder), *words]) == ERROR
-    assert "there is no 'page' in doc_id" in capsys.readouterr().err
+    assert "there is no 'page' in nummer" in capsys.readouterr().err

@@ -25,6 +25,7 @@ BELOW = {  # of each room: what it may import, beside what is in it
 # who may read the environment: settings of docs/reference/settings.md, once each
 READERS = {"line", "places", "our_data", "elastic", "embedding", "llm", "terminal"}
 READERS |= {"text", "silent"}  # its secrets, to hide them; switches of libraries
+READERS |= {"address"}  # what searches.toml names, for headers
 VAGUE = {"found", "said", "some", "about", "known", "asked", "other", "others"}
 VAGUE |= {"both", "wanted", "one", "ones", "left", "rest", "thing", "things"}
 # of each module, by room and name: its syntax tree. Folders in a room are rooms

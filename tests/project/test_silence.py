@@ -33,11 +33,12 @@ OPENS = {
     "course/llm.py": "COURSE_LLM=live",
     "evaluate_retrieval/searching/embedding.py": "weights, once; a line says so",
     "evaluate_retrieval/searching/onnx_model.py": "weights, once; a line says so",
-    "evaluate_retrieval/searching/serve.py": "an address of --search",
+    "evaluate_retrieval/searching/address.py": "an address of --search",
     "scripts/fetch_collections.py": "make collections",
     "scripts/machine.py": "make models; a port of this machine",
     "scripts/models.py": "make models, make local-llm",
     "scripts/node.py": "make elasticsearch",
+    "scripts/recorders/engines.py": "engines on this machine, which it starts",
     "scripts/site/browser.py": "make site",
 }
 OPENING = re.compile(
