@@ -30,7 +30,7 @@ def draw(
     """All different queries of a log in one random order, and which are the sample.
 
     log: query_id, question and course, a row as often as it was typed, or with one of
-    HOW_OFTEN, which says how often. Columns: SAMPLE_COLUMNS. The order is that of a hash
+    HOW_OFTEN, which says it. Columns: SAMPLE_COLUMNS. The order is that of a hash
     of the text, so neither a grade nor the order of the log changes it; with a seed it
     is another one. strata: of each row, beside how often it was typed. They are
     interleaved as the sample has them: each beginning of the order is a sample by
