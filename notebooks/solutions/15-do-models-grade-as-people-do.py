@@ -128,5 +128,5 @@ for _, group in easy.groupby("essay"):
         hard_or = (p >= 0.5).any(axis=1).mean()
         errors["hard OR"].append(abs(hard_or - readers))
         errors["soft OR"].append(abs(soft_coverage(p) - readers))
-print("The mean distance from the readers' coverage:")
+print("The mean distance from the coverage by the large model's notes:")
 print({name: round(float(np.mean(values)), 3) for name, values in errors.items()})
