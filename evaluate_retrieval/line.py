@@ -315,13 +315,22 @@ def where_it_went_wrong(error: Any) -> dict[str, Any]:
 
 
 def _summarise(problem: str, words: list[str]) -> None:
-    """Write an error of the gate into the summary that the line or the job names."""
-    named = [words[n + 1] for n, word in enumerate(words[:-1]) if word == "--summary"]
-    named += [word.partition("=")[2] for word in words if word.startswith("--summary=")]
-    if path := next(iter(named), os.environ.get(SUMMARY)):
-        from evaluate_retrieval.measuring import outcomes
+    """Write an error of the gate into the files that the line or the job names."""
+    from evaluate_retrieval.measuring import junit, outcomes
 
-        try:
-            outcomes.write_summary(problem, path)
-        except OSError as error:  # the first error is the one to tell
-            print(f"error: {printable(str(error))}", file=sys.stderr)
+    summary = _named_in(words, "--summary") or os.environ.get(SUMMARY)
+    report = _named_in(words, "--junit")
+    try:
+        if summary:
+            outcomes.write_summary(problem, summary)
+        if report:
+            junit.write_junit(junit.junit_of_error(problem), report)
+    except OSError as error:  # the first error is the one to tell
+        print(f"error: {printable(str(error))}", file=sys.stderr)
+
+
+def _named_in(words, flag):
+    """The value of an option in the words of a line, or ""."""
+    values = [words[n + 1] for n, word in enumerate(words[:-1]) if word == flag]
+    values += [word.partition("=")[2] for word in words if word.startswith(f"{flag}=")]
+    return next(iter(values), "")

@@ -8,7 +8,8 @@ from pathlib import Path
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands import run, steps, verdicts
 from evaluate_retrieval.commands.options import SearchOptions, option
-from evaluate_retrieval.measuring import baseline, looks, outcomes, releases
+from evaluate_retrieval.measuring import baseline, junit, looks, outcomes, releases
+from evaluate_retrieval.reading.corpus import headings
 from evaluate_retrieval.reading.kept import keep_sealed
 from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import ERROR, FORBIDDEN
@@ -41,6 +42,7 @@ class GateOptions(SearchOptions):
     summary: Path | None = option(
         "append Markdown to it", convert=Path, variable="GITHUB_STEP_SUMMARY"
     )
+    junit: Path | None = option("write JUnit's XML", convert=Path, metavar="FILE")
 
 
 OPTIONS = GateOptions
@@ -85,6 +87,9 @@ def _held(options, may_lack):
         log.info(line)
     if options.summary:
         outcomes.write_summary(compared, options.summary)
+    if options.junit:
+        titles = headings(evaluated.folder.documents)
+        junit.write_junit(junit.junit_of(compared, titles), options.junit)
     result = outcomes.outcomes_as_json(compared)
     if options.update and result["code"] not in outcomes.GRAVE:
         _update(options, evaluated, kept, sealed)
