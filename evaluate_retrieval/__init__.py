@@ -15,6 +15,7 @@ __all__ = [
     "columns",
     "compare",
     "evaluate",
+    "export",
     "gate",
     "judge",
     "labels",

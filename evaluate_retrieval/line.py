@@ -41,6 +41,7 @@ be read, 4 the gate found what must not be shown. Where SIGTERM or a closed term
 ends it, 143."""
 # the usual way of a folder; a command that is not named here comes behind them
 ORDER = ["evaluate", "columns", "compare", "gate", "power", "judge", "calls", "labels"]
+ORDER += ["export"]
 PLUG_INS = "evaluate_retrieval.commands"  # the group of entry points for more commands
 WING = Path(__file__).with_name("commands")
 SUMMARY = "GITHUB_STEP_SUMMARY"  # names the file of a job's summary on GitHub
