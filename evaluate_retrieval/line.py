@@ -37,8 +37,8 @@ and docs/reference/command.md say in which forms. Without a command it is `evalu
 """
 CODES = """
 Exit codes: 0 not worse, 1 worse, 2 undecided, 3 an error, or a command line that cannot
-be read, 4 the gate found what must not be shown. Where SIGTERM or a closed terminal
-ends it, 143."""
+be read, 4 the gate found what must not be shown, or a broken limit. Where SIGTERM or a
+closed terminal ends it, 143."""
 # the usual way of a folder; a command that is not named here comes behind them
 ORDER = ["evaluate", "columns", "compare", "gate", "power", "judge", "calls", "labels"]
 ORDER += ["export"]

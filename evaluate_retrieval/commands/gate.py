@@ -7,10 +7,19 @@ from pathlib import Path
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands import run, steps, verdicts
-from evaluate_retrieval.commands.options import SearchOptions, option
-from evaluate_retrieval.measuring import baseline, junit, looks, outcomes, releases
+from evaluate_retrieval.commands.options import DecidingOptions, option
+from evaluate_retrieval.measuring import (
+    baseline,
+    guards,
+    junit,
+    looks,
+    outcomes,
+    releases,
+)
+from evaluate_retrieval.measuring.outcomes import GRAVITY
 from evaluate_retrieval.reading.corpus import headings
 from evaluate_retrieval.reading.kept import keep_sealed
+from evaluate_retrieval.searching.own import slowest
 from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import ERROR, FORBIDDEN
 
@@ -19,7 +28,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class GateOptions(SearchOptions):
+class GateOptions(DecidingOptions):
     """How a run is held against a baseline, and against that of the last release."""
 
     baseline: Path = option(
@@ -107,7 +116,8 @@ def _against_baseline(options, evaluated, before, kept):
     n = looks.n_looks(looks.read_looks(options.source))
     if n > 1:
         held[0].sentences.append(f"{sentences.looked_at(n)} A gate does not count.")
-    return [_with_leaks(evaluated, outcome) for outcome in held]
+    held = [_with_leaks(evaluated, outcome) for outcome in held]
+    return [_with_guards(options.limits, evaluated, before, each) for each in held]
 
 
 def _sealed(evaluated, kept):
@@ -171,4 +181,24 @@ def _with_leaks(evaluated, outcome):
     if not n:
         return outcome
     texts = [sentences.leak(name, n, len(measured.values)), *outcome.sentences]
-    return replace(outcome, code=FORBIDDEN, sentences=texts)
+    alone = outcome.code
+    return replace(outcome, code=FORBIDDEN, alone=alone, leaks=n, sentences=texts)
+
+
+def _with_guards(limits, evaluated, before, outcome):
+    """An `Outcome`, FORBIDDEN where the new search is beyond a limit.
+
+    before: of the baseline, a dict of kind: Kept."""
+    if not limits or outcome.code == ERROR or outcome.kind != evaluated.folder.decides:
+        return outcome
+    name, against = outcome.searches
+    times = slowest(evaluated.candidates.own)
+    values = guards.values_of(evaluated.results.whole, name, times)
+    kept = before[outcome.kind]
+    lists = utils.pad([kept.rankings[id_] for id_ in kept.queries["query_id"]], 1)
+    was = {guards.EMPTY: guards.share_empty([lists]), guards.P95: kept.p95_ms or None}
+    rows = guards.guards_of(limits, name, values, against, was)
+    code = max([outcome.code, *(row["code"] for row in rows)], key=GRAVITY.index)
+    alone = outcome.code if outcome.alone is None else outcome.alone
+    texts = [*map(sentences.guard, rows), *outcome.sentences]
+    return replace(outcome, code=code, alone=alone, guards=rows, sentences=texts)

@@ -45,7 +45,13 @@ from evaluate_retrieval.reading.listing import FAILURES, TEXTS
 from evaluate_retrieval.reading.writing import make_folder, write_table
 from evaluate_retrieval.searching import built_in, embedding
 from evaluate_retrieval.searching.names import full_names, named
-from evaluate_retrieval.searching.own import Search, Searching, are_alone, own_searches
+from evaluate_retrieval.searching.own import (
+    Search,
+    Searching,
+    are_alone,
+    own_searches,
+    slowest,
+)
 from evaluate_retrieval.searching.repeats import as_systems_unless_named
 from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import UNITS
@@ -113,6 +119,12 @@ def evaluated_and_kept(
             names = searches_to_keep(results, failed, name, baseline)
             kept = kept_of(evaluated.folder, results, names)
             kept = releases.with_updates(kept, baseline)
+            if "p95_ms" in options.limits:
+                times = slowest(evaluated.candidates.own)
+                kept = {
+                    kind: replace(each, p95_ms=times.get(each.search, 0.0))
+                    for kind, each in kept.items()
+                }
             write_baseline(path, kept, run_id)
             files = [*evaluated.files, path]
             evaluated = replace(evaluated, files=files, run_id=run_id)

@@ -13,11 +13,12 @@ import pandas as pd
 
 from evaluate_retrieval.commands import steps
 from evaluate_retrieval.commands.options import SearchOptions
-from evaluate_retrieval.measuring import decision, looks, pairs, plan, scored
+from evaluate_retrieval.measuring import decision, guards, looks, pairs, plan, scored
 from evaluate_retrieval.measuring.estimand import kind_of_judgements
 from evaluate_retrieval.reading import needs, trec
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.kept import first_kind, keep_first_kind
+from evaluate_retrieval.searching.own import slowest
 from evaluate_retrieval.words.constants import FEW, MARGIN
 
 log = logging.getLogger(__name__)
@@ -58,17 +59,20 @@ def verdict_on(
     incumbent: str | None = None,
     errors: Mapping[str, tuple[float, float]] | None = None,
     margin: float = MARGIN,
+    limits: Mapping[str, float] | None = None,
 ) -> decision.Decision:
     """What to do: a `decision.Decision`.
 
     incumbent: the name of the search that runs today; else it is the only one
-    of yours. One that shows a forbidden document is not shipped. errors: what this look
-    may spend, see `gains.gains_table`."""
+    of yours. One that shows a forbidden document, or is beyond a limit, is not shipped.
+    errors: what this look may spend, see `gains.gains_table`. limits: of guardrails."""
     whole = results.whole
     leaks = leaks_of(folder, whole)
     today = incumbent_in(candidates, whole, incumbent)
+    guarded = guards_in(candidates, whole, today, limits or {})
+    barred = {*leaks, *(row["search"] for row in guarded if row["code"])}
     # what must not be shown is not shipped
-    not_shipped = [name for name in leaks if today and name != today]
+    not_shipped = [name for name in whole.values if name in barred - {today} and today]
     verdict = decision.decide(
         whole.without(not_shipped),
         incumbent=today,
@@ -78,7 +82,28 @@ def verdict_on(
         errors=errors,
         margin=margin,
     )
-    return replace(verdict, leaks=leaks, went=candidates.went)
+    return replace(verdict, leaks=leaks, guards=guarded, went=candidates.went)
+
+
+def guards_in(
+    candidates: steps.Candidates,
+    measured: scored.Measured,
+    today: str | None,
+    limits: Mapping[str, float],
+) -> tuple[Mapping[str, Any], ...]:
+    """What each search has of each guardrail, see `guards.guards_of`."""
+    times = slowest(candidates.own)
+    values = {
+        name: guards.values_of(measured, name, times)
+        for name in measured.values
+        if limits
+    }
+    before = values.get(today or "", {})
+    rows = []
+    for name in values:
+        against = today if name != today else None
+        rows += guards.guards_of(limits, name, values[name], against, before)
+    return tuple(rows)
 
 
 def verdict_at(
@@ -94,6 +119,7 @@ def verdict_at(
     measured = results.whole
     incumbent = incumbent_in(candidates, measured, options.incumbent)
     asked: dict[str, Any] = {"incumbent": options.incumbent, "margin": options.margin}
+    asked["limits"] = options.limits
     if incumbent is None or measured.values.shape[1] == 1:
         return verdict_on(folder, candidates, results, **asked)
     earlier = looks.read_looks(folder.source)

@@ -26,7 +26,7 @@ MOST_GONE = 0.1  # of the baseline's queries
 BASELINE = "baseline.json.gz"
 VERSION = 3  # of the baseline's form
 KEPT_COLUMNS = ["query_id", "question", "need"]
-SELDOM = ["alternatives", "only_answered", "updates"]
+SELDOM = ["alternatives", "only_answered", "updates", "p95_ms"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,8 @@ class Kept:
     baseline of those that it names. judgements: of judged.KINDS_OF_JUDGEMENTS.
     alternatives: dict of query id: its alternatives, see `metric.under_one_name`; {}
     without any. only_answered: whether queries without a relevant document are left
-    out. updates: how many times the gate has made a new baseline of the one before."""
+    out. updates: how many times the gate has made a new baseline of the one before.
+    p95_ms: what 95 of 100 queries take at most, where a limit was asked for; else 0."""
 
     search: str
     queries: pd.DataFrame
@@ -52,6 +53,7 @@ class Kept:
     alternatives: dict[str, dict[str, str]] = field(default_factory=dict)
     only_answered: bool = False
     updates: int = 0
+    p95_ms: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,10 @@ class Outcome:
     largest: losses and gains, see `pairs.extremes`: query_id, question, before,
     now, gain, first_before and first_now (three ids). to_judge: pairs of query and id
     whose grades would tell, where they are missing. since: "" of the last baseline,
-    else what the comparison is of. aside: whether only a loss counts, and no doubt."""
+    else what the comparison is of. aside: whether only a loss counts, and no doubt.
+    alone: the code by the metric alone, where something else may have set it. leaks:
+    for how many queries a forbidden document is shown. guards: see
+    `guards.guards_of`."""
 
     kind: str
     code: int
@@ -75,6 +80,9 @@ class Outcome:
     to_judge: list[tuple[str, str]] = field(default_factory=list)
     since: str = ""
     aside: bool = False
+    alone: int | None = None
+    leaks: int = 0
+    guards: list[dict[str, Any]] = field(default_factory=list)
 
 
 # --- The baseline's file -----------------------------------------------------

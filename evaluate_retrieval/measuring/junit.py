@@ -1,7 +1,7 @@
 """What the gate says as JUnit's XML, which GitLab, Jenkins and Azure show.
 
-A suite for each kind of queries, and in it a case for the whole. What is undecided has
-neither passed nor failed: it is skipped."""
+A suite for each kind of queries, and in it a case for the whole, and one for each
+guardrail. What is undecided has neither passed nor failed: it is skipped."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 from evaluate_retrieval.measuring.baseline import Outcome
 from evaluate_retrieval.reading.writing import write_bytes
+from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import ERROR, FORBIDDEN, UNDECIDED, WORSE
 from evaluate_retrieval.words.templates import render
 from evaluate_retrieval.words.text import printable
@@ -41,9 +42,16 @@ def write_junit(content: bytes, path: str | Path) -> None:
 
 def _cases(outcome, titles):
     """Of each case its name, its code, a sentence and a longer text: tuples."""
-    first, *more = outcome.sentences or [""]
+    code = outcome.code if outcome.alone is None else outcome.alone
+    n_aside = len(outcome.guards) + bool(outcome.leaks)
+    first, *more = outcome.sentences[n_aside:] or [""]
     losses = outcome.largest.get("losses", [])
-    yield "all queries", outcome.code, first, "\n".join([*more, _lost(losses, titles)])
+    yield "all queries", code, first, "\n".join([*more, _lost(losses, titles)])
+    for guard in outcome.guards:
+        yield f"guardrail: {guard['guard']}", guard["code"], sentences.guard(guard), ""
+    if outcome.leaks:
+        told = outcome.sentences[len(outcome.guards)]
+        yield "forbidden documents", FORBIDDEN, told, ""
 
 
 def _lost(losses, titles):

@@ -33,6 +33,11 @@ def why(decision: Any) -> str:
     parts = [line_of("decision.txt.j2", **shown)]
     parts += [trouble(name, went) for name, went in decision.went.items()]
     parts += [leak(name, n, decision.n) for name, n in decision.leaks.items()]
+    parts += [
+        guard(row)
+        for row in decision.guards
+        if row["code"] or row["search"] == decision.name
+    ]
     if decision.trial > 1:
         ship = f"to ship, p has to be below {decision.level:.2g}"
         parts.append(f"This is trial {decision.trial} on these queries: {ship}.")
@@ -49,6 +54,20 @@ def looked_at(n: int) -> str:
 def leak(name: str, n: int, n_queries: int) -> str:
     """That a search shows forbidden documents."""
     return f"“{name}” shows a forbidden document for {n:,} of {n_queries:,} queries."
+
+
+def guard(row: Mapping[str, Any]) -> str:
+    """What a search has of a guardrail. row: see `guards.guards_of`."""
+    forms = {"empty": "{:.1%}".format, "p95_ms": "{:,.0f} ms".format}
+    form = forms[row["guard"]]
+    if row["value"] is None:
+        return f"“{row['search']}”: nobody measured its time, so no limit can be held."
+    what = {"empty": "finds nothing for {}", "p95_ms": "takes {} at p95"}[row["guard"]]
+    told = f"“{row['search']}” {what.format(form(row['value']))}"
+    if row["against"] and row["before"] is not None:
+        told += f" (“{row['against']}” {form(row['before'])})"
+    may = "more than" if row["code"] else "within"
+    return f"{told}: {may} the limit of {form(row['limit'])}."
 
 
 def trouble(name: str, went: Any) -> str:
