@@ -32,6 +32,7 @@ def carry_out(options: DecidingOptions) -> dict:
         "pair": evaluated.pair,
         "plan": evaluated.plan and asdict(evaluated.plan),
         "changes": evaluated.changes,
+        "segments": evaluated.segments,
         **result,
         "code": decision.code(verdict),
     }

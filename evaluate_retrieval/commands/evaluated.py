@@ -20,8 +20,8 @@ class Evaluated:
     `pairs.summary`, or None where both names are one; first: see
     `pairs.first_relevant`. failures: see `pairs.failures`. judge_next: see
     `next_pairs.next_to_judge`. plan: see `verdicts.planned`. changes: sentences,
-    see `since.since_last`. margin: of the metric, by which it was decided. run_id: of
-    the manifest."""
+    see `since.since_last`. margin: of the metric, by which it was decided. segments:
+    see `segments.segments_of`. run_id: of the manifest."""
 
     folder: Folder
     files: list
@@ -36,6 +36,7 @@ class Evaluated:
     plan: Plan | None = None
     changes: list = field(default_factory=list)
     margin: float = MARGIN
+    segments: list = field(default_factory=list)
     run_id: str = ""
 
     @property
@@ -55,6 +56,9 @@ class Evaluated:
         """What it takes to decide, in words: a list."""
         verdict = self.verdict
         texts = [LEFT_OUT] * self.folder.only_answered
+        if self.segments:
+            unit = UNITS[self.folder.decides]
+            texts.append(sentences.segments(self.segments, self.pair[0], unit))
         if self.plan and verdict:
             unit = UNITS[verdict.kind]
             texts.append(sentences.plan(self.plan, str(verdict.rival), unit))

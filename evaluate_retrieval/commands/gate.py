@@ -21,7 +21,7 @@ from evaluate_retrieval.reading.corpus import headings
 from evaluate_retrieval.reading.kept import keep_sealed
 from evaluate_retrieval.searching.own import slowest
 from evaluate_retrieval.words import sentences
-from evaluate_retrieval.words.constants import ERROR, FORBIDDEN
+from evaluate_retrieval.words.constants import ERROR, FORBIDDEN, WORSE
 
 HELP = "is a search worse than in an earlier run?"
 log = logging.getLogger(__name__)
@@ -46,6 +46,7 @@ class GateOptions(DecidingOptions):
     update: bool = option("unless it is worse, it is the next baseline", False)
     release: bool = option("a verdict on all since the last release", False)
     candidate: str | None = option("the search to compare, and to keep", metavar="NAME")
+    worst: bool = option("worse, too, if a segment is", False)
     allow_deleted: bool = option("many queries of the baseline may be gone", False)
     anytime: bool = option("an interval for looking again and again", False)
     summary: Path | None = option(
@@ -92,6 +93,7 @@ def _held(options, may_lack):
     elif sealed and not is_first:
         problem = "it has no release to hold the sealed part against"
         raise utils.InputError(options.reference, problem, advice="--update makes one")
+    compared = _by_the_worst(compared, options.worst)
     for line in outcomes.summary_lines(compared):
         log.info(line)
     if options.summary:
@@ -118,6 +120,26 @@ def _against_baseline(options, evaluated, before, kept):
         held[0].sentences.append(f"{sentences.looked_at(n)} A gate does not count.")
     held = [_with_leaks(evaluated, outcome) for outcome in held]
     return [_with_guards(options.limits, evaluated, before, each) for each in held]
+
+
+def _by_the_worst(compared, is_asked):
+    """Outcomes that are WORSE where a segment is. ValueError without segments."""
+    if not is_asked:
+        return compared
+    if not any(each.segments or each.code == ERROR for each in compared):
+        problem = "the queries have no column segment"
+        advice = "--by names another one"
+        raise utils.InputError(option="--worst", problem=problem, advice=advice)
+    with_worst = []
+    for each in compared:
+        if any(row["code"] == WORSE for row in each.segments):
+            alone = each.code if each.alone is None else each.alone
+            code = max(each.code, WORSE, key=GRAVITY.index)
+            told = "A segment is worse, and --worst asks for each."
+            texts = [*each.sentences, told]
+            each = replace(each, code=code, alone=alone, sentences=texts)
+        with_worst.append(each)
+    return with_worst
 
 
 def _sealed(evaluated, kept):
@@ -193,7 +215,7 @@ def _with_guards(limits, evaluated, before, outcome):
         return outcome
     name, against = outcome.searches
     times = slowest(evaluated.candidates.own)
-    values = guards.values_of(evaluated.results.whole, name, times)
+    values = guards.guard_values(evaluated.results.whole, name, times)
     kept = before[outcome.kind]
     lists = utils.pad([kept.rankings[id_] for id_ in kept.queries["query_id"]], 1)
     was = {guards.EMPTY: guards.share_empty([lists]), guards.P95: kept.p95_ms or None}

@@ -166,6 +166,7 @@ class SearchOptions(Options):
     release: bool = False  # the gate alone can be asked for it
     max_empty: float | None = None  # those that decide can be asked for these two
     max_p95_ms: float | None = None
+    by: str | None = None
 
     @property
     def limits(self) -> dict[str, float]:
@@ -178,6 +179,11 @@ class SearchOptions(Options):
 class DecidingOptions(SearchOptions):
     """The same, with limits that a search has to keep to be shipped."""
 
+    by: str | None = option(
+        "a verdict for each value of this column of the queries; else of segment",
+        metavar="COLUMN",
+        **FILLED,
+    )
     max_empty: float | None = option(
         "the share of queries that may find nothing",
         metavar="SHARE",

@@ -23,6 +23,7 @@ from evaluate_retrieval.measuring import (
     pairs,
     registry,
     releases,
+    segments,
 )
 from evaluate_retrieval.measuring.baseline import (
     BASELINE,
@@ -117,7 +118,7 @@ def evaluated_and_kept(
         if results and evaluated.candidates:
             failed = evaluated.candidates.went
             names = searches_to_keep(results, failed, name, baseline)
-            kept = kept_of(evaluated.folder, results, names)
+            kept = kept_of(evaluated.folder, results, names, options.by)
             kept = releases.with_updates(kept, baseline)
             if "p95_ms" in options.limits:
                 times = slowest(evaluated.candidates.own)
@@ -167,6 +168,7 @@ def _evaluated(options, run_id, last, spends):
         plan=verdicts.planned(results.whole, verdict, options),
         changes=_changes_since(last, folder, results),
         margin=options.margin,
+        segments=_segments(results.whole, pair, options) if figures else [],
     )
     for sentence in evaluated.changes:
         log.info(sentence)
@@ -175,6 +177,14 @@ def _evaluated(options, run_id, last, spends):
     evaluated = replace(evaluated, files=files)
     report.page(evaluated, run_id, page)
     return evaluated
+
+
+def _segments(measured, pair, options):
+    """See `segments.segments_of`; [] where the queries have none."""
+    labels = segments.labels_of(measured.queries, options.by)
+    if labels is None:
+        return []
+    return segments.segments_of(measured, pair, labels, options.margin)
 
 
 def _changes_since(last, folder, results):
@@ -378,11 +388,14 @@ def searches_to_keep(
 
 
 def kept_of(
-    folder: Folder, results: steps.Results, searches: dict[str, str]
+    folder: Folder,
+    results: steps.Results,
+    searches: dict[str, str],
+    by: str | None = None,
 ) -> dict[str, Kept]:
     """What a baseline keeps of a search of each kind of query: dict of `baseline.Kept`.
 
-    searches: a dict of kind: name."""
+    searches: a dict of kind: name. by: see `segments.labels_of`."""
     kept = {}
     for kind, search in searches.items():
         measured = results.whole
@@ -397,6 +410,9 @@ def kept_of(
             need=intervals.groups_of(queries),
             weight=intervals.weights_of(queries),
         )
+        labels = segments.labels_of(queries, by)
+        if labels is not None:
+            table[segments.SEGMENT] = labels.to_numpy()
         ranked = [list(trec.without_end(row)) for row in measured.ranked[search]]
         qrels = utils.qrels_of(utils.right_answers(queries))
         alternatives = dict(zip(ids, queries.get("alternatives", ()), strict=False))

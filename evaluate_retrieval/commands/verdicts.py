@@ -94,7 +94,7 @@ def guards_in(
     """What each search has of each guardrail, see `guards.guards_of`."""
     times = slowest(candidates.own)
     values = {
-        name: guards.values_of(measured, name, times)
+        name: guards.guard_values(measured, name, times)
         for name in measured.values
         if limits
     }

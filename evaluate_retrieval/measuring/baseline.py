@@ -15,10 +15,19 @@ from typing import Any
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.measuring import decision, gains, judged, pairs, plan, scored
+from evaluate_retrieval.measuring import (
+    decision,
+    gains,
+    judged,
+    pairs,
+    plan,
+    scored,
+    segments,
+)
 from evaluate_retrieval.measuring.grounds import grounds_of_gate
 from evaluate_retrieval.measuring.metric import Measure, measures_of
 from evaluate_retrieval.reading.writing import write_bytes
+from evaluate_retrieval.words import sentences as words
 from evaluate_retrieval.words.constants import ERROR, LEFT_OUT, UNDECIDED, UNITS, WORSE
 from evaluate_retrieval.words.templates import render
 
@@ -26,6 +35,7 @@ MOST_GONE = 0.1  # of the baseline's queries
 BASELINE = "baseline.json.gz"
 VERSION = 3  # of the baseline's form
 KEPT_COLUMNS = ["query_id", "question", "need"]
+IN_FILE = [*KEPT_COLUMNS, segments.SEGMENT]  # the last one where there are segments
 SELDOM = ["alternatives", "only_answered", "updates", "p95_ms"]
 
 
@@ -68,8 +78,8 @@ class Outcome:
     whose grades would tell, where they are missing. since: "" of the last baseline,
     else what the comparison is of. aside: whether only a loss counts, and no doubt.
     alone: the code by the metric alone, where something else may have set it. leaks:
-    for how many queries a forbidden document is shown. guards: see
-    `guards.guards_of`."""
+    for how many queries a forbidden document is shown. guards: see `guards.guards_of`;
+    segments: see `segments.segments_of`, with losses: rows as in largest."""
 
     kind: str
     code: int
@@ -83,6 +93,7 @@ class Outcome:
     alone: int | None = None
     leaks: int = 0
     guards: list[dict[str, Any]] = field(default_factory=list)
+    segments: list[dict[str, Any]] = field(default_factory=list)
 
 
 # --- The baseline's file -----------------------------------------------------
@@ -97,7 +108,7 @@ def write_baseline(path: Path, kept: Mapping[str, Kept], run_id: str) -> Path:
             **_without_nothing(vars(measured)),
             "measure": _kept_measure(measured.measure),
             "texts": _texts_named(measured),
-            "queries": measured.queries[KEPT_COLUMNS].to_dict("list"),
+            "queries": measured.queries.filter(IN_FILE).to_dict("list"),
         }
         for kind, measured in kept.items()
     }
@@ -121,7 +132,7 @@ def read_baseline(path: str | Path) -> dict[str, Kept]:
             kind: Kept(
                 **kept
                 | {
-                    "queries": pd.DataFrame(kept["queries"])[KEPT_COLUMNS],
+                    "queries": _kept_queries(kept["queries"]),
                     "measure": measures_of(*kept["measure"])[kind],
                 }
             )
@@ -132,6 +143,12 @@ def read_baseline(path: str | Path) -> dict[str, Kept]:
         advice = "to make one: evaluate the search that you ship, and keep its new"
         advice = f"{advice} {BASELINE}"
         raise utils.InputError(path, problem, advice=advice) from error
+
+
+def _kept_queries(columns):
+    """The queries of a file, with their segment if they have one."""
+    table = pd.DataFrame(columns)
+    return table[[*KEPT_COLUMNS, *table.filter([segments.SEGMENT])]]
 
 
 def _without_nothing(kept):
@@ -243,6 +260,7 @@ def _compare_kind(before, now, margin, anytime, allow_deleted, error):
     measure = now.measure
     searches = (now.search, before.search)
     before, n_moved = with_todays_ids(before, now)
+    mix = _mix_sentence(before, now, measure)
     only_answered = before.only_answered or now.only_answered
     if only_answered:
         before, now = (limited(kept, answerable(kept)) for kept in (before, now))
@@ -305,7 +323,44 @@ def _compare_kind(before, now, margin, anytime, allow_deleted, error):
     losses, gains = pairs.extremes(table, -table["gain"])
     largest = {"losses": losses, "gains": gains}
     sentences = sentences.splitlines()
-    return Outcome(measure.kind, code, searches, figures, sentences, largest, to_judge)
+    outcome = Outcome(
+        measure.kind, code, searches, figures, sentences, largest, to_judge
+    )
+    if segments.SEGMENT not in queries:
+        return outcome
+    return _with_segments(outcome, measured, table, margin, mix)
+
+
+def _mix_sentence(before, now, measure):
+    """That the figure of all went another way than that of each segment; else "".
+
+    Each on its own queries, as people read two figures side by side."""
+    if segments.SEGMENT not in before.queries or segments.SEGMENT not in now.queries:
+        return ""
+    if now.queries.get("weight", pd.Series(1.0)).nunique() > 1:
+        return ""  # a baseline keeps no weights
+    figures = []
+    for kept in (before, now):
+        table = kept.queries.set_index("query_id", drop=False)
+        queries = with_judgements(table, kept, list(table.index))
+        ranked = [kept.rankings.get(id_, []) for id_ in table.index]
+        rankings = {kept.search: utils.pad(ranked, measure.k)}
+        values = scored.measured_of(queries, rankings, measure).values[kept.search]
+        figures.append((values, queries[segments.SEGMENT].reset_index(drop=True)))
+    return words.mix(segments.mix_of(*figures), str(measure))
+
+
+def _with_segments(outcome, measured, table, margin, mix):
+    """An `Outcome` with its segments. table: of `_compare_kind`, a row a query."""
+    labels = measured.queries[segments.SEGMENT]
+    pair = "now", "before"
+    rows = segments.segments_of(measured, pair, labels, margin, grounds_of_gate)
+    for row in rows:
+        part = table[(labels == row["segment"]).to_numpy()]
+        row["losses"], _ = pairs.extremes(part, -part["gain"])
+    unit = UNITS[outcome.kind]
+    told = [words.segments(rows, outcome.searches[0], unit), *([mix] if mix else [])]
+    return replace(outcome, segments=rows, sentences=[*outcome.sentences, *told])
 
 
 def _to_judge(measured, query_ids):

@@ -23,7 +23,7 @@ def share_empty(
     return float(np.average(np.mean(is_empty, axis=0), weights=weights))
 
 
-def values_of(
+def guard_values(
     measured: Measured, name: str, milliseconds: Mapping[str, float]
 ) -> dict[str, float | None]:
     """What a search has of each guardrail: None where nobody measured it.
@@ -42,7 +42,7 @@ def guards_of(
 ) -> list[dict[str, Any]]:
     """A row for each guardrail: what a search has, what it may, and what runs today.
 
-    limits: by guardrail. values, before: see `values_of`; against: the name of the
+    limits: by guardrail. values, before: see `guard_values`; against: the name of the
     search of before. code: FORBIDDEN beyond the limit, UNDECIDED where nobody measured
     it."""
     rows = []

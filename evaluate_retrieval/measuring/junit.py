@@ -1,7 +1,8 @@
 """What the gate says as JUnit's XML, which GitLab, Jenkins and Azure show.
 
 A suite for each kind of queries, and in it a case for the whole, and one for each
-guardrail. What is undecided has neither passed nor failed: it is skipped."""
+guardrail and each segment. What is undecided has neither passed nor failed: it is
+skipped."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -49,6 +50,10 @@ def _cases(outcome, titles):
     yield "all queries", code, first, "\n".join([*more, _lost(losses, titles)])
     for guard in outcome.guards:
         yield f"guardrail: {guard['guard']}", guard["code"], sentences.guard(guard), ""
+    for row in outcome.segments:
+        told = sentences.segments([row], outcome.searches[0])
+        text = _lost(row["losses"], titles)
+        yield f"segment: {row['segment']}", row["code"], told, text
     if outcome.leaks:
         told = outcome.sentences[len(outcome.guards)]
         yield "forbidden documents", FORBIDDEN, told, ""

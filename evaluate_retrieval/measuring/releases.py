@@ -132,6 +132,6 @@ def outcomes_since(
     allowed, _, allow_deleted = choices
     # openings are counted: an interval for looking at any time would count them twice
     [hidden] = baseline.outcomes_of(held, sealed, allowed, False, allow_deleted, error)
-    hidden = replace(hidden, since=f"{SINCE}, sealed part", largest={})
-    of_all = {"since": f"{SINCE}, all", "aside": True, "largest": {}}
+    hidden = replace(hidden, since=f"{SINCE}, sealed part", largest={}, segments=[])
+    of_all = {"since": f"{SINCE}, all", "aside": True, "largest": {}, "segments": []}
     return [hidden, *(replace(each, **of_all) for each in whole)]

@@ -70,6 +70,26 @@ def guard(row: Mapping[str, Any]) -> str:
     return f"{told}: {may} the limit of {form(row['limit'])}."
 
 
+def segments(rows: list[dict[str, Any]], name: str, unit: str = "needs") -> str:
+    """What a search gains in each segment. rows: see `segments.segments_of`."""
+    return line_of("segments.txt.j2", rows=rows, name=name, unit=unit)
+
+
+def mix(figures: Mapping[str, Any], metric: str) -> str:
+    """That another mix of queries moved a figure. figures: see `segments.mix_of`."""
+    if not figures:
+        return ""
+    went = "fell" if figures["now"] < figures["before"] else "rose"
+    contrary = "rose" if went == "fell" else "fell"
+    was, share = figures["shares"]
+    return (
+        f"{metric} of all queries {went} from {figures['before']:.3f} to "
+        f"{figures['now']:.3f}, and {contrary} in each segment: the mix of queries is "
+        f"another. “{figures['segment']}” has {share:.0%} of them, and had {was:.0%}. "
+        "The verdict compares the same queries."
+    )
+
+
 def trouble(name: str, went: Any) -> str:
     """That calls of a search failed, or that it finds nothing; "" if neither.
 
