@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import run, steps, verdicts
+from evaluate_retrieval.commands import run, steps
 from evaluate_retrieval.commands.options import DecidingOptions, option
 from evaluate_retrieval.measuring import (
     baseline,
     guards,
     junit,
+    leaks,
     looks,
     outcomes,
     releases,
@@ -193,15 +194,22 @@ def _update(options, evaluated, kept, sealed):
 
 
 def _with_leaks(evaluated, outcome):
-    """An `Outcome`, FORBIDDEN where the new search shows such documents."""
+    """An `Outcome`, FORBIDDEN where the new search shows such documents.
+
+    Where it shows none, it says how sure that is."""
     folder = evaluated.folder
     if outcome.code == ERROR or outcome.kind != folder.decides:
         return outcome
     measured = evaluated.results.whole
     name = outcome.searches[0]
-    n = verdicts.leaks_of(folder, measured).get(name)
-    if not n:
+    table = leaks.leak_table(measured, folder.forbidden)
+    if name not in table.index:
         return outcome
+    row = table.loc[name]
+    n = int(row["queries"])
+    if not n:
+        told = sentences.no_leak(name, int(row["needs"]), row["at most"])
+        return replace(outcome, sentences=[*outcome.sentences, told])
     texts = [sentences.leak(name, n, len(measured.values)), *outcome.sentences]
     alone = outcome.code
     return replace(outcome, code=FORBIDDEN, alone=alone, leaks=n, sentences=texts)

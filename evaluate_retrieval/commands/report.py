@@ -12,7 +12,14 @@ import pandas as pd
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands import steps
-from evaluate_retrieval.measuring import decision, intervals, metric, pairs, scored
+from evaluate_retrieval.measuring import (
+    decision,
+    intervals,
+    leaks,
+    metric,
+    pairs,
+    scored,
+)
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import corpus, language
 from evaluate_retrieval.reading.folder import Folder
@@ -81,7 +88,8 @@ def page(evaluated: Any, run_id: str, path: Path) -> None:
     if len(verdict.table):  # an incumbent has rivals
         base = verdict.incumbent
         gains = verdict.table
-    sections = [_of_segments(evaluated.segments, evaluated.pair, verdict.kind)]
+    sections = [_of_leaks(leaks.leak_table(measured, folder.forbidden))]
+    sections.append(_of_segments(evaluated.segments, evaluated.pair, verdict.kind))
     sections = [each for each in sections if each["rows"]]
     sections.append(_of_board(results.board, folder.queries, folder.measure))
     sections += _of_gains(gains, base, verdict.kind)
@@ -295,6 +303,17 @@ def recipe(name: str, candidates: steps.Candidates, folder: Folder) -> str:
         in_onnx=bool(path) and embedding.is_onnx(path),
         size=built_in.CHUNK,
     )
+
+
+def _of_leaks(table):
+    """The section on forbidden documents. table: see `leaks.leak_table`."""
+    text = (
+        "Queries for which a forbidden document is among the first results, of those "
+        "that have one. At most: of all such needs, by an exact bound that is 95 % "
+        "sure. Then the place of the first one."
+    )
+    table = table.astype({"at most": object} if len(table) else {})
+    return section("Forbidden documents", text, table)
 
 
 def _of_segments(rows, pair, kind):

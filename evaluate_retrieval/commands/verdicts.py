@@ -6,14 +6,21 @@ import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
-from itertools import chain
 from typing import Any
 
 import pandas as pd
 
 from evaluate_retrieval.commands import steps
 from evaluate_retrieval.commands.options import SearchOptions
-from evaluate_retrieval.measuring import decision, guards, looks, pairs, plan, scored
+from evaluate_retrieval.measuring import (
+    decision,
+    guards,
+    leaks,
+    looks,
+    pairs,
+    plan,
+    scored,
+)
 from evaluate_retrieval.measuring.estimand import kind_of_judgements
 from evaluate_retrieval.reading import needs, trec
 from evaluate_retrieval.reading.folder import Folder
@@ -28,17 +35,8 @@ def leaks_of(folder: Folder, measured: scored.Measured) -> dict[str, int]:
     """For how many queries each search shows a forbidden document: by name, if any.
 
     Among the first k. See `Folder.forbidden`."""
-    ids = trec.query_ids(measured.queries) if folder.forbidden else []
-    leaks = {}
-    for name in measured.values if folder.forbidden else ():
-        rows = zip(ids, *measured.lists_of(name), strict=True)
-        n = sum(
-            not folder.forbidden.get(id_, set()).isdisjoint(chain(*lists))
-            for id_, *lists in rows
-        )
-        if n:
-            leaks[name] = n
-    return leaks
+    table = leaks.leak_table(measured, folder.forbidden)
+    return {name: n for name, n in table.get("queries", {}).items() if n}
 
 
 def incumbent_in(
@@ -67,10 +65,11 @@ def verdict_on(
     of yours. One that shows a forbidden document, or is beyond a limit, is not shipped.
     errors: what this look may spend, see `gains.gains_table`. limits: of guardrails."""
     whole = results.whole
-    leaks = leaks_of(folder, whole)
+    shown = leaks.leak_table(whole, folder.forbidden)
+    leaky = leaks_of(folder, whole)
     today = incumbent_in(candidates, whole, incumbent)
     guarded = guards_in(candidates, whole, today, limits or {})
-    barred = {*leaks, *(row["search"] for row in guarded if row["code"])}
+    barred = {*leaky, *(row["search"] for row in guarded if row["code"])}
     # what must not be shown is not shipped
     not_shipped = [name for name in whole.values if name in barred - {today} and today]
     verdict = decision.decide(
@@ -82,7 +81,21 @@ def verdict_on(
         errors=errors,
         margin=margin,
     )
-    return replace(verdict, leaks=leaks, guards=guarded, went=candidates.went)
+    return replace(
+        verdict,
+        leaks=leaky,
+        leak_bounds=_bounds_on_leaks(shown),
+        guards=guarded,
+        went=candidates.went,
+    )
+
+
+def _bounds_on_leaks(table):
+    """Of each search in a `leaks.leak_table` the needs at risk, and the bound."""
+    return {
+        name: (int(row["needs"]), float(row["at most"]))
+        for name, row in table.iterrows()
+    }
 
 
 def guards_in(

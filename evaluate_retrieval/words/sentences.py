@@ -30,9 +30,11 @@ def says(decision: Any) -> str:
 def why(decision: Any) -> str:
     """A decision in words, without its first ones, which are a headline."""
     shown = {"decision": decision, "few": FEW, "large": LARGE, "units": UNITS}
-    parts = [line_of("decision.txt.j2", **shown)]
+    parts = [leak(name, n, decision.n) for name, n in decision.leaks.items()]
+    parts.append(line_of("decision.txt.j2", **shown))
     parts += [trouble(name, went) for name, went in decision.went.items()]
-    parts += [leak(name, n, decision.n) for name, n in decision.leaks.items()]
+    if decision.name in decision.leak_bounds and decision.name not in decision.leaks:
+        parts.append(no_leak(decision.name, *decision.leak_bounds[decision.name]))
     parts += [
         guard(row)
         for row in decision.guards
@@ -54,6 +56,12 @@ def looked_at(n: int) -> str:
 def leak(name: str, n: int, n_queries: int) -> str:
     """That a search shows forbidden documents."""
     return f"“{name}” shows a forbidden document for {n:,} of {n_queries:,} queries."
+
+
+def no_leak(name: str, n_needs: int, bound: float) -> str:
+    """That a search shows no forbidden document, and how often one still may."""
+    told = f"Of {n_needs:,} needs with forbidden documents none shows one with “{name}”"
+    return f"{told}: of all such needs at most {bound:.1%} do (95% sure)."
 
 
 def guard(row: Mapping[str, Any]) -> str:
