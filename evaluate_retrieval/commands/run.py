@@ -120,12 +120,8 @@ def evaluated_and_kept(
             names = searches_to_keep(results, failed, name, baseline)
             kept = kept_of(evaluated.folder, results, names, options.by)
             kept = releases.with_updates(kept, baseline)
-            if "p95_ms" in options.limits:
-                times = slowest(evaluated.candidates.own)
-                kept = {
-                    kind: replace(each, p95_ms=times.get(each.search, 0.0))
-                    for kind, each in kept.items()
-                }
+            if options.max_p95_ms is not None:
+                kept = releases.with_times(kept, slowest(evaluated.candidates.own))
             write_baseline(path, kept, run_id)
             files = [*evaluated.files, path]
             evaluated = replace(evaluated, files=files, run_id=run_id)
@@ -168,7 +164,7 @@ def _evaluated(options, run_id, last, spends):
         plan=verdicts.planned(results.whole, verdict, options),
         changes=_changes_since(last, folder, results),
         margin=options.margin,
-        segments=_segments(results.whole, pair, options) if figures else [],
+        segments=segments.by_column(results.whole, pair, options.by, options.margin),
     )
     for sentence in evaluated.changes:
         log.info(sentence)
@@ -177,14 +173,6 @@ def _evaluated(options, run_id, last, spends):
     evaluated = replace(evaluated, files=files)
     report.page(evaluated, run_id, page)
     return evaluated
-
-
-def _segments(measured, pair, options):
-    """See `segments.segments_of`; [] where the queries have none."""
-    labels = segments.labels_of(measured.queries, options.by)
-    if labels is None:
-        return []
-    return segments.segments_of(measured, pair, labels, options.margin)
 
 
 def _changes_since(last, folder, results):

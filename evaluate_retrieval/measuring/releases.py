@@ -111,6 +111,16 @@ def with_updates(
     }
 
 
+def with_times(
+    now: Mapping[str, Kept], milliseconds: Mapping[str, float]
+) -> dict[str, Kept]:
+    """What was measured, with the p95 of its search, see `own.slowest`."""
+    return {
+        kind: replace(each, p95_ms=milliseconds.get(each.search, 0.0))
+        for kind, each in now.items()
+    }
+
+
 def outcomes_since(
     last: Mapping[str, Kept],
     now: Mapping[str, Kept],

@@ -47,6 +47,18 @@ def labels_of(queries: utils.Queries, by: str | None) -> pd.Series | None:
     return labels.reset_index(drop=True)
 
 
+def by_column(
+    measured: Measured, pair: tuple[str, str], by: str | None, margin: float
+) -> list[dict[str, Any]]:
+    """`segments_of` a column of the queries, see `labels_of`; [] without one.
+
+    Also where both names of the pair are one."""
+    labels = labels_of(measured.queries, by)
+    if labels is None or pair[0] == pair[1]:
+        return []
+    return segments_of(measured, pair, labels, margin)
+
+
 def segments_of(
     measured: Measured,
     pair: tuple[str, str],
