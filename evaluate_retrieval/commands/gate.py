@@ -86,7 +86,7 @@ def _held(options, may_lack):
     if not kept or evaluated.candidates is None:
         problem = "there are no queries that can decide"
         raise utils.InputError(options.source, problem)
-    sealed = _sealed(evaluated, kept) if options.release else {}
+    sealed = _sealed(evaluated, kept, options.by) if options.release else {}
     compared = _against_baseline(options, evaluated, before, kept)
     if last and {*sealed} <= {*last}:
         compared = [replace(each, aside=options.release) for each in compared]
@@ -143,7 +143,7 @@ def _by_the_worst(compared, is_asked):
     return with_worst
 
 
-def _sealed(evaluated, kept):
+def _sealed(evaluated, kept, by):
     """What the search of this run finds for the sealed queries: a dict as kept."""
     folder = evaluated.folder
     if folder.sealed is None:
@@ -152,7 +152,7 @@ def _sealed(evaluated, kept):
     searches = {name: evaluated.candidates.searches[name]}
     candidates = replace(evaluated.candidates, searches=searches, cross_fitted={})
     results = steps.measure(folder.sealed, candidates, name)
-    return run.kept_of(folder.sealed, results, {folder.decides: name})
+    return run.kept_of(folder.sealed, results, {folder.decides: name}, by)
 
 
 def _since_release(options, evaluated, before, last, kept, sealed):

@@ -41,6 +41,8 @@ def labels_of(queries: utils.Queries, by: str | None) -> pd.Series | None:
         problem = f"no column of the queries; there is {there}"
         raise utils.InputError(option="--by", value=by, problem=problem)
     labels = queries[name].astype(str).str.strip().replace("", "(empty)")
+    if labels.nunique() > MOST_SEGMENTS and by is None:
+        return None  # nobody asked for them
     if labels.nunique() > MOST_SEGMENTS:
         problem = f"more than {MOST_SEGMENTS} values are no segments"
         raise utils.InputError(option="--by", value=name, problem=problem)

@@ -134,6 +134,8 @@ def test_a_column_that_is_not_there_and_one_with_too_many_values_are_errors():
     for by in ("nothing", "tenant"):
         with refused(option="--by", value=by):
             segments.labels_of(queries, by)
+    queries["segment"] = queries["tenant"]  # nobody asked for these
+    assert segments.labels_of(queries, None) is None
     queries["segment"] = [" a", ""] * 30
     assert {*segments.labels_of(queries, None)} == {"a", "(empty)"}
 
