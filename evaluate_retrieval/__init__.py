@@ -16,6 +16,7 @@ __all__ = [
     "compare",
     "demo",
     "evaluate",
+    "export",
     "gate",
     "judge",
     "labels",

@@ -220,6 +220,11 @@ def power(folder: str | Path | None = None, **options: Any) -> Result:
     return _carried_out("power", folder, None, options)
 
 
+def export(folder: str | Path, form: str = "trec", **options: Any) -> Result:
+    """Write the judgements of a folder in the form of another tool, see `EXPORTS`."""
+    return _carried_out("export", folder, None, {"form": form, **options})
+
+
 def columns(folder: str | Path, **options: Any) -> Result:
     """Say what was understood of each file, and write columns.toml to correct."""
     return _carried_out("columns", folder, None, options)

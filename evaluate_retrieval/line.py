@@ -37,8 +37,8 @@ and docs/reference/command.md say in which forms. Without a command it is `evalu
 """
 CODES = """
 Exit codes: 0 not worse, 1 worse, 2 undecided, 3 an error, or a command line that cannot
-be read, 4 the gate found what must not be shown. Where SIGTERM or a closed terminal
-ends it, 143."""
+be read, 4 the gate found what must not be shown, or a broken limit. Where SIGTERM or a
+closed terminal ends it, 143."""
 # the usual way of a folder; a command that is not named here comes behind them
 ORDER = [
     "demo",
@@ -51,6 +51,7 @@ ORDER = [
     "sample",
     "calls",
     "labels",
+    "export",
 ]
 PLUG_INS = "evaluate_retrieval.commands"  # the group of entry points for more commands
 WING = Path(__file__).with_name("commands")
@@ -326,13 +327,22 @@ def where_it_went_wrong(error: Any) -> dict[str, Any]:
 
 
 def _summarise(problem: str, words: list[str]) -> None:
-    """Write an error of the gate into the summary that the line or the job names."""
-    named = [words[n + 1] for n, word in enumerate(words[:-1]) if word == "--summary"]
-    named += [word.partition("=")[2] for word in words if word.startswith("--summary=")]
-    if path := next(iter(named), os.environ.get(SUMMARY)):
-        from evaluate_retrieval.measuring import outcomes
+    """Write an error of the gate into the files that the line or the job names."""
+    from evaluate_retrieval.measuring import junit, outcomes
 
-        try:
-            outcomes.write_summary(problem, path)
-        except (OSError, ValueError) as error:  # the first error is the one to tell
-            print(f"error: {printable(str(error))}", file=sys.stderr)
+    summary = _named_in(words, "--summary") or os.environ.get(SUMMARY)
+    report = _named_in(words, "--junit")
+    try:
+        if summary:
+            outcomes.write_summary(problem, summary)
+        if report:
+            junit.write_junit(junit.junit_of_error(problem), report)
+    except (OSError, ValueError) as error:  # the first error is the one to tell
+        print(f"error: {printable(str(error))}", file=sys.stderr)
+
+
+def _named_in(words, flag):
+    """The value of an option in the words of a line, or ""."""
+    values = [words[n + 1] for n, word in enumerate(words[:-1]) if word == flag]
+    values += [word.partition("=")[2] for word in words if word.startswith(f"{flag}=")]
+    return next(iter(values), "")

@@ -9,7 +9,7 @@ from typing import Any
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands import evaluate
-from evaluate_retrieval.commands.options import FILLED, Options, SearchOptions, option
+from evaluate_retrieval.commands.options import FILLED, DecidingOptions, Options, option
 from evaluate_retrieval.reading.writing import make_folder, write_text
 
 HELP = "a small folder of ours, evaluated: it ships one of four searches"
@@ -51,7 +51,7 @@ def carry_out(options: DemoOptions) -> dict:
         folder,
     )
     result = evaluate.carry_out(
-        SearchOptions(
+        DecidingOptions(
             folder=folder,
             out=folder / "results",
             searches=folder / "searches.py",

@@ -3,16 +3,16 @@
 from dataclasses import asdict
 
 from evaluate_retrieval.commands import run
-from evaluate_retrieval.commands.options import SearchOptions
+from evaluate_retrieval.commands.options import DecidingOptions
 from evaluate_retrieval.measuring import decision
 from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import UNDECIDED
 
 HELP = "run all searches, decide, and write the report"
-OPTIONS = SearchOptions
+OPTIONS = DecidingOptions
 
 
-def carry_out(options: SearchOptions) -> dict:
+def carry_out(options: DecidingOptions) -> dict:
     """Evaluate a folder, decide, and write the files: a dict for --json."""
     with run.at_work(options) as options:
         evaluated, _ = run.evaluated_and_kept(
@@ -33,6 +33,7 @@ def carry_out(options: SearchOptions) -> dict:
         "plan": evaluated.plan and asdict(evaluated.plan),
         "changes": evaluated.changes,
         "noise": {name: asdict(noise) for name, noise in evaluated.noise.items()},
+        "segments": evaluated.segments,
         **result,
         "code": decision.code(verdict),
     }

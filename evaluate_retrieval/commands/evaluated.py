@@ -22,8 +22,9 @@ class Evaluated:
     `pairs.summary`, or None where both names are one; first: see
     `pairs.first_relevant`. failures: see `pairs.failures`. judge_next: see
     `next_pairs.next_to_judge`. plan: see `verdicts.planned`. changes: sentences,
-    see `since.since_last`. margin: of the metric, by which it was decided. run_id: of
-    the manifest. noise: by search, see `run.noise_in`."""
+    see `since.since_last`. margin: of the metric, by which it was decided. segments:
+    see `segments.segments_of`. run_id: of the manifest. noise: by search, see
+    `run.noise_in`."""
 
     folder: Folder
     files: list
@@ -38,6 +39,7 @@ class Evaluated:
     plan: Plan | None = None
     changes: list = field(default_factory=list)
     margin: float = MARGIN
+    segments: list = field(default_factory=list)
     run_id: str = ""
     noise: dict[str, Noise] = field(default_factory=dict)
 
@@ -65,6 +67,9 @@ class Evaluated:
         texts = [LEFT_OUT] * self.folder.only_answered
         if verdict and verdict.graded and verdict.n >= FEW:  # fewer decide nothing
             texts.append(sentences.graders(verdict.graded, graders.DRAWS))
+        if self.segments:
+            unit = UNITS[self.folder.decides]
+            texts.append(sentences.segments(self.segments, self.pair[0], unit))
         if self.plan and verdict:
             unit = UNITS[verdict.kind]
             texts.append(sentences.plan(self.plan, str(verdict.rival), unit))

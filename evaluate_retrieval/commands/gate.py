@@ -5,13 +5,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import run, steps, verdicts
-from evaluate_retrieval.commands.options import SearchOptions, option
-from evaluate_retrieval.measuring import baseline, looks, outcomes, releases
+from evaluate_retrieval.commands import run, steps
+from evaluate_retrieval.commands.options import DecidingOptions, option
+from evaluate_retrieval.measuring import (
+    baseline,
+    guards,
+    junit,
+    leaks,
+    looks,
+    outcomes,
+    releases,
+)
+from evaluate_retrieval.measuring.outcomes import GRAVITY
+from evaluate_retrieval.reading.corpus import headings
 from evaluate_retrieval.reading.kept import keep_sealed
 from evaluate_retrieval.reading.writing import write_bytes
+from evaluate_retrieval.searching.own import slowest
 from evaluate_retrieval.words import sentences
-from evaluate_retrieval.words.constants import ERROR, FORBIDDEN
+from evaluate_retrieval.words.constants import ERROR, FORBIDDEN, WORSE
 
 HELP = "is a search worse than in an earlier run?"
 A_FILE = {  # a device never ends
@@ -22,7 +33,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class GateOptions(SearchOptions):
+class GateOptions(DecidingOptions):
     """How a run is held against a baseline, and against that of the last release."""
 
     baseline: Path = option("of an earlier run", convert=Path, required=True, **A_FILE)
@@ -35,11 +46,13 @@ class GateOptions(SearchOptions):
     update: bool = option("unless it is worse, it is the next baseline", False)
     release: bool = option("a verdict on all since the last release", False)
     candidate: str | None = option("the search to compare, and to keep", metavar="NAME")
+    worst: bool = option("worse, too, if a segment is", False)
     allow_deleted: bool = option("many queries of the baseline may be gone", False)
     anytime: bool = option("an interval for looking again and again", False)
     summary: Path | None = option(
         "append Markdown to it", convert=Path, variable="GITHUB_STEP_SUMMARY"
     )
+    junit: Path | None = option("write JUnit's XML", convert=Path, metavar="FILE")
 
 
 OPTIONS = GateOptions
@@ -57,12 +70,7 @@ def carry_out(options: GateOptions) -> dict:
 
 def _held(options, may_lack):
     """See `carry_out`. may_lack: whether there need not be a reference."""
-    for path in (options.baseline, options.reference):
-        if path.resolve().parent == options.out.resolve():
-            raise utils.InputError(path, "this run writes there", advice="name a copy")
-    if options.reference.resolve() == options.baseline.resolve():
-        problem = "is the baseline, which each update moves"
-        raise utils.InputError(option="--reference", value=path, problem=problem)
+    _check_places(options)
     is_first = options.release and options.update
     before = baseline.read_baseline(options.baseline)
     last = {}
@@ -75,7 +83,7 @@ def _held(options, may_lack):
     if not kept or evaluated.candidates is None:
         problem = "there are no queries that can decide"
         raise utils.InputError(options.source, problem)
-    sealed = _sealed(evaluated, kept) if options.release else {}
+    sealed = _sealed(evaluated, kept, options.by) if options.release else {}
     compared = _against_baseline(options, evaluated, before, kept)
     if last and {*sealed} <= {*last}:
         compared = [replace(each, aside=options.release) for each in compared]
@@ -83,14 +91,29 @@ def _held(options, may_lack):
     elif sealed and not is_first:
         problem = "it has no release to hold the sealed part against"
         raise utils.InputError(options.reference, problem, advice="--update makes one")
+    compared = _by_the_worst(compared, options.worst)
     for line in outcomes.summary_lines(compared):
         log.info(line)
     if options.summary:
         outcomes.write_summary(compared, options.summary)
+    if options.junit:
+        titles = headings(evaluated.folder.documents)
+        junit.write_junit(junit.junit_of(compared, titles), options.junit)
     result = outcomes.outcomes_as_json(compared)
     if options.update and result["code"] not in outcomes.GRAVE:
         _update(options, evaluated, kept, sealed)
     return result
+
+
+def _check_places(options):
+    """ValueError where baseline and reference are one, or where this run writes."""
+    for path in (options.baseline, options.reference):
+        if path.resolve().parent == options.out.resolve():
+            raise utils.InputError(path, "this run writes there", advice="name a copy")
+    if options.reference.resolve() == options.baseline.resolve():
+        path = options.reference
+        problem = "is the baseline, which each update moves"
+        raise utils.InputError(option="--reference", value=path, problem=problem)
 
 
 def _against_baseline(options, evaluated, before, kept):
@@ -104,10 +127,31 @@ def _against_baseline(options, evaluated, before, kept):
     n = looks.n_looks(looks.read_looks(options.source))
     if n > 1:
         held[0].sentences.append(f"{sentences.looked_at(n)} A gate does not count.")
-    return [_with_leaks(evaluated, outcome) for outcome in held]
+    held = [_with_leaks(evaluated, outcome) for outcome in held]
+    return [_with_guards(options.limits, evaluated, before, each) for each in held]
 
 
-def _sealed(evaluated, kept):
+def _by_the_worst(compared, is_asked):
+    """Outcomes that are WORSE where a segment is. ValueError without segments."""
+    if not is_asked:
+        return compared
+    if not any(each.segments or each.code == ERROR for each in compared):
+        problem = "the queries have no column segment"
+        advice = "--by names another one"
+        raise utils.InputError(option="--worst", problem=problem, advice=advice)
+    with_worst = []
+    for each in compared:
+        if any(row["code"] == WORSE for row in each.segments):
+            alone = each.code if each.alone is None else each.alone
+            code = max(each.code, WORSE, key=GRAVITY.index)
+            told = "A segment is worse, and --worst asks for each."
+            texts = [*each.sentences, told]
+            each = replace(each, code=code, alone=alone, sentences=texts)
+        with_worst.append(each)
+    return with_worst
+
+
+def _sealed(evaluated, kept, by):
     """What the search of this run finds for the sealed queries: a dict as kept."""
     folder = evaluated.folder
     if folder.sealed is None:
@@ -116,7 +160,7 @@ def _sealed(evaluated, kept):
     searches = {name: evaluated.candidates.searches[name]}
     candidates = replace(evaluated.candidates, searches=searches, cross_fitted={})
     results = steps.measure(folder.sealed, candidates, name)
-    return run.kept_of(folder.sealed, results, {folder.decides: name})
+    return run.kept_of(folder.sealed, results, {folder.decides: name}, by)
 
 
 def _since_release(options, evaluated, before, last, kept, sealed):
@@ -158,14 +202,41 @@ def _update(options, evaluated, kept, sealed):
 
 
 def _with_leaks(evaluated, outcome):
-    """An `Outcome`, FORBIDDEN where the new search shows such documents."""
+    """An `Outcome`, FORBIDDEN where the new search shows such documents.
+
+    Where it shows none, it says how sure that is."""
     folder = evaluated.folder
     if outcome.code == ERROR or outcome.kind != folder.decides:
         return outcome
     measured = evaluated.results.whole
     name = outcome.searches[0]
-    n = verdicts.leaks_of(folder, measured).get(name)
-    if not n:
+    table = leaks.leak_table(measured, folder.forbidden)
+    if name not in table.index:
         return outcome
+    row = table.loc[name]
+    n = int(row["queries"])
+    if not n:
+        told = sentences.no_leak(name, int(row["needs"]), row["at most"])
+        return replace(outcome, sentences=[*outcome.sentences, told])
     texts = [sentences.leak(name, n, len(measured.values)), *outcome.sentences]
-    return replace(outcome, code=FORBIDDEN, sentences=texts)
+    alone = outcome.code
+    return replace(outcome, code=FORBIDDEN, alone=alone, leaks=n, sentences=texts)
+
+
+def _with_guards(limits, evaluated, before, outcome):
+    """An `Outcome`, FORBIDDEN where the new search is beyond a limit.
+
+    before: of the baseline, a dict of kind: Kept."""
+    if not limits or outcome.code == ERROR or outcome.kind != evaluated.folder.decides:
+        return outcome
+    name, against = outcome.searches
+    times = slowest(evaluated.candidates.own)
+    values = guards.guard_values(evaluated.results.whole, name, times)
+    kept = before[outcome.kind]
+    lists = utils.pad([kept.rankings[id_] for id_ in kept.queries["query_id"]], 1)
+    was = {guards.EMPTY: guards.share_empty([lists]), guards.P95: kept.p95_ms or None}
+    rows = guards.guards_of(limits, name, values, against, was)
+    code = max([outcome.code, *(row["code"] for row in rows)], key=GRAVITY.index)
+    alone = outcome.code if outcome.alone is None else outcome.alone
+    texts = [*map(sentences.guard, rows), *outcome.sentences]
+    return replace(outcome, code=code, alone=alone, guards=rows, sentences=texts)

@@ -177,6 +177,40 @@ class SearchOptions(Options):
     no_tuning: bool = option("no settings are tuned", False)
     model: str | None = option("of the vectors, in ONNX", metavar="FOLDER", **FILLED)
     release: bool = False  # the gate alone can be asked for it
+    max_empty: float | None = None  # those that decide can be asked for these two
+    max_p95_ms: float | None = None
+    by: str | None = None
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """The guardrails that were asked for, by name, see `guards`."""
+        asked = {"empty": self.max_empty, "p95_ms": self.max_p95_ms}
+        return {name: limit for name, limit in asked.items() if limit is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecidingOptions(SearchOptions):
+    """The same, with limits that a search has to keep to be shipped."""
+
+    by: str | None = option(
+        "a verdict for each value of this column of the queries; else of segment",
+        metavar="COLUMN",
+        **FILLED,
+    )
+    max_empty: float | None = option(
+        "the share of queries that may find nothing",
+        metavar="SHARE",
+        convert=float,
+        is_fine=lambda share: 0 <= share < 1,
+        problem="it has to be from 0 to below 1",
+    )
+    max_p95_ms: float | None = option(
+        "the milliseconds that 95 of 100 queries may take",
+        metavar="MS",
+        convert=float,
+        is_fine=lambda milliseconds: 0 < milliseconds < float("inf"),
+        problem="it has to be above 0",
+    )
 
 
 def is_name(text: str) -> bool:

@@ -13,7 +13,14 @@ import pandas as pd
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands import steps
 from evaluate_retrieval.judging import agreed
-from evaluate_retrieval.measuring import decision, intervals, metric, pairs, scored
+from evaluate_retrieval.measuring import (
+    decision,
+    intervals,
+    leaks,
+    metric,
+    pairs,
+    scored,
+)
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import corpus, language
 from evaluate_retrieval.reading.folder import Folder
@@ -82,7 +89,10 @@ def page(evaluated: Any, run_id: str, path: Path) -> None:
     if len(verdict.table):  # an incumbent has rivals
         base = verdict.incumbent
         gains = verdict.table
-    sections = [_of_board(results.board, folder.queries, folder.measure)]
+    sections = [_of_leaks(leaks.leak_table(measured, folder.forbidden))]
+    sections.append(_of_segments(evaluated.segments, evaluated.pair, verdict.kind))
+    sections = [each for each in sections if each["rows"]]
+    sections.append(_of_board(results.board, folder.queries, folder.measure))
     sections += _of_gains(gains, base, verdict.kind)
     sections.append(_of_failures(evaluated.failures, best, folder.measure.k))
     if len(evaluated.judge_next):
@@ -105,6 +115,8 @@ def page(evaluated: Any, run_id: str, path: Path) -> None:
         "unit": UNITS[verdict.kind],
         "base": base,
     }
+    if evaluated.segments:
+        top["segments"] = segments_drawn(evaluated.segments)
     if evaluated.figures:
         top["gains"] = with_counts(gains, base, measured)
         top["of_pair"] = sentences.pair(evaluated.figures, evaluated.pair)
@@ -314,6 +326,39 @@ def recipe(name: str, candidates: steps.Candidates, folder: Folder) -> str:
         in_onnx=bool(path) and embedding.is_onnx(path),
         size=built_in.CHUNK,
     )
+
+
+def _of_leaks(table):
+    """The section on forbidden documents. table: see `leaks.leak_table`."""
+    text = (
+        "Queries for which a forbidden document is among the first results, of those "
+        "that have one. At most: of all such needs, by an exact bound that is 95 % "
+        "sure. Then the place of the first one."
+    )
+    table = table.astype({"at most": object} if len(table) else {})
+    return section("Forbidden documents", text, table)
+
+
+def _of_segments(rows, pair, kind):
+    """The section on segments. rows: see `segments.segments_of`; [] for none."""
+    names = {"n": "queries", "groups": UNITS[kind], "more": "more would tell"}
+    columns = ["share", "difference", "low", "high", "verdict"]
+    table = pd.DataFrame(rows, columns=["segment", *names, *columns], dtype=object)
+    table = table.set_index("segment").rename(columns=names)
+    text = (
+        f"What “{pair[0]}” gains over “{pair[1]}”, with 95 % intervals. The "
+        "verdicts share one error, by Holm: in 2.5 % of such tables one segment is "
+        "called worse, or better, by mistake. Worse is a loss of more than the margin."
+    )
+    return section("Segments", text, table)
+
+
+def segments_drawn(rows: list[dict]) -> pd.DataFrame:
+    """The segments as rows of a picture, see `forest` in parts.html.j2: a DataFrame."""
+    table = pd.DataFrame(rows).set_index("segment")
+    orders = {"worse": "worse", "better": "better"}
+    order = table["verdict"].map(orders).fillna("")
+    return table.assign(order=order, p=table["difference"])
 
 
 # --- Two searches ------------------------------------------------------------

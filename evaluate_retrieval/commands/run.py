@@ -24,6 +24,7 @@ from evaluate_retrieval.measuring import (
     registry,
     releases,
     scored,
+    segments,
 )
 from evaluate_retrieval.measuring.baseline import (
     BASELINE,
@@ -47,7 +48,13 @@ from evaluate_retrieval.reading.listing import FAILURES, TEXTS
 from evaluate_retrieval.reading.writing import make_folder, write_table
 from evaluate_retrieval.searching import built_in, embedding
 from evaluate_retrieval.searching.names import full_names, named
-from evaluate_retrieval.searching.own import Search, Searching, are_alone, own_searches
+from evaluate_retrieval.searching.own import (
+    Search,
+    Searching,
+    are_alone,
+    own_searches,
+    slowest,
+)
 from evaluate_retrieval.searching.repeats import (
     ASKED_TWICE,
     as_systems_unless_named,
@@ -118,8 +125,10 @@ def evaluated_and_kept(
         if results and evaluated.candidates:
             failed = evaluated.candidates.went
             names = searches_to_keep(results, failed, name, baseline)
-            kept = kept_of(evaluated.folder, results, names)
+            kept = kept_of(evaluated.folder, results, names, options.by)
             kept = releases.with_updates(kept, baseline)
+            if options.max_p95_ms is not None:
+                kept = releases.with_times(kept, slowest(evaluated.candidates.own))
             write_baseline(path, kept, run_id)
             files = [*evaluated.files, path]
             evaluated = replace(evaluated, files=files, run_id=run_id)
@@ -163,6 +172,7 @@ def _evaluated(options, run_id, last, spends):
         changes=_changes_since(last, folder, results),
         noise=noise_in(results.whole),
         margin=options.margin,
+        segments=segments.by_column(results.whole, pair, options.by, options.margin),
     )
     for sentence in evaluated.changes:
         log.info(sentence)
@@ -388,11 +398,14 @@ def searches_to_keep(
 
 
 def kept_of(
-    folder: Folder, results: steps.Results, searches: dict[str, str]
+    folder: Folder,
+    results: steps.Results,
+    searches: dict[str, str],
+    by: str | None = None,
 ) -> dict[str, Kept]:
     """What a baseline keeps of a search of each kind of query: dict of `baseline.Kept`.
 
-    searches: a dict of kind: name."""
+    searches: a dict of kind: name. by: see `segments.labels_of`."""
     kept = {}
     for kind, search in searches.items():
         measured = results.whole
@@ -407,6 +420,9 @@ def kept_of(
             need=intervals.groups_of(queries),
             weight=intervals.weights_of(queries),
         )
+        labels = segments.labels_of(queries, by)
+        if labels is not None:
+            table[segments.SEGMENT] = labels.to_numpy()
         ranked = [list(trec.without_end(row)) for row in measured.ranked[search]]
         qrels = utils.qrels_of(utils.right_answers(queries))
         alternatives = dict(zip(ids, queries.get("alternatives", ()), strict=False))

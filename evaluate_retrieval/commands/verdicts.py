@@ -7,18 +7,27 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import date
-from itertools import chain
 from typing import Any
 
 import pandas as pd
 
 from evaluate_retrieval.commands import steps
 from evaluate_retrieval.commands.options import SearchOptions
-from evaluate_retrieval.measuring import decision, graders, looks, pairs, plan, scored
+from evaluate_retrieval.measuring import (
+    decision,
+    graders,
+    guards,
+    leaks,
+    looks,
+    pairs,
+    plan,
+    scored,
+)
 from evaluate_retrieval.measuring.estimand import kind_of_judgements
 from evaluate_retrieval.reading import needs, trec
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.kept import first_kind, keep_first_kind
+from evaluate_retrieval.searching.own import slowest
 from evaluate_retrieval.words.constants import FEW, MARGIN
 
 log = logging.getLogger(__name__)
@@ -28,17 +37,8 @@ def leaks_of(folder: Folder, measured: scored.Measured) -> dict[str, int]:
     """For how many queries each search shows a forbidden document: by name, if any.
 
     Among the first k. See `Folder.forbidden`."""
-    ids = trec.query_ids(measured.queries) if folder.forbidden else []
-    leaks = {}
-    for name in measured.values if folder.forbidden else ():
-        rows = zip(ids, *measured.lists_of(name), strict=True)
-        n = sum(
-            not folder.forbidden.get(id_, set()).isdisjoint(chain(*lists))
-            for id_, *lists in rows
-        )
-        if n:
-            leaks[name] = n
-    return leaks
+    table = leaks.leak_table(measured, folder.forbidden)
+    return {name: n for name, n in table.get("queries", {}).items() if n}
 
 
 def incumbent_in(
@@ -59,17 +59,21 @@ def verdict_on(
     incumbent: str | None = None,
     errors: Mapping[str, tuple[float, float]] | None = None,
     margin: float = MARGIN,
+    limits: Mapping[str, float] | None = None,
 ) -> decision.Decision:
     """What to do: a `decision.Decision`.
 
     incumbent: the name of the search that runs today; else it is the only one
-    of yours. One that shows a forbidden document is not shipped. errors: what this look
-    may spend, see `gains.gains_table`."""
+    of yours. One that shows a forbidden document, or is beyond a limit, is not shipped.
+    errors: what this look may spend, see `gains.gains_table`. limits: of guardrails."""
     whole = results.whole
-    leaks = leaks_of(folder, whole)
+    shown = leaks.leak_table(whole, folder.forbidden)
+    leaky = leaks_of(folder, whole)
     today = incumbent_in(candidates, whole, incumbent)
+    guarded = guards_in(candidates, whole, today, limits or {})
+    barred = {*leaky, *(row["search"] for row in guarded if row["code"])}
     # what must not be shown is not shipped
-    not_shipped = [name for name in leaks if today and name != today]
+    not_shipped = [name for name in whole.values if name in barred - {today} and today]
     verdict = decision.decide(
         whole.without(not_shipped),
         incumbent=today,
@@ -79,7 +83,42 @@ def verdict_on(
         errors=errors,
         margin=margin,
     )
-    return replace(verdict, leaks=leaks, went=candidates.went)
+    return replace(
+        verdict,
+        leaks=leaky,
+        leak_bounds=_bounds_on_leaks(shown),
+        guards=guarded,
+        went=candidates.went,
+    )
+
+
+def _bounds_on_leaks(table):
+    """Of each search in a `leaks.leak_table` the needs at risk, and the bound."""
+    return {
+        name: (int(row["needs"]), float(row["at most"]))
+        for name, row in table.iterrows()
+    }
+
+
+def guards_in(
+    candidates: steps.Candidates,
+    measured: scored.Measured,
+    today: str | None,
+    limits: Mapping[str, float],
+) -> tuple[Mapping[str, Any], ...]:
+    """What each search has of each guardrail, see `guards.guards_of`."""
+    times = slowest(candidates.own)
+    values = {
+        name: guards.guard_values(measured, name, times)
+        for name in measured.values
+        if limits
+    }
+    before = values.get(today or "", {})
+    rows = []
+    for name in values:
+        against = today if name != today else None
+        rows += guards.guards_of(limits, name, values[name], against, before)
+    return tuple(rows)
 
 
 def verdict_at(
@@ -95,6 +134,7 @@ def verdict_at(
     measured = results.whole
     incumbent = incumbent_in(candidates, measured, options.incumbent)
     asked: dict[str, Any] = {"incumbent": options.incumbent, "margin": options.margin}
+    asked["limits"] = options.limits
     if incumbent is None or measured.values.shape[1] == 1:
         return verdict_on(folder, candidates, results, **asked)
     ours = candidates.searches.keys() - candidates.own.keys()

@@ -17,10 +17,19 @@ from typing import Any
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.measuring import decision, gains, judged, pairs, plan, scored
+from evaluate_retrieval.measuring import (
+    decision,
+    gains,
+    judged,
+    pairs,
+    plan,
+    scored,
+    segments,
+)
 from evaluate_retrieval.measuring.grounds import grounds_of_gate
 from evaluate_retrieval.measuring.metric import Measure, measures_of
 from evaluate_retrieval.reading.writing import write_bytes
+from evaluate_retrieval.words import sentences as words
 from evaluate_retrieval.words.constants import ERROR, LEFT_OUT, UNDECIDED, UNITS, WORSE
 from evaluate_retrieval.words.templates import render
 
@@ -31,7 +40,8 @@ MOST_UNPACKED = (
     1_000_000_000  # bytes of it, unpacked; 5,000 queries have some 50 million
 )
 KEPT_COLUMNS = ["query_id", "question", "need"]
-SELDOM = ["alternatives", "only_answered", "updates"]
+IN_FILE = [*KEPT_COLUMNS, segments.SEGMENT]  # the last one where there are segments
+SELDOM = ["alternatives", "only_answered", "updates", "p95_ms"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +55,8 @@ class Kept:
     baseline of those that it names. judgements: of judged.KINDS_OF_JUDGEMENTS.
     alternatives: dict of query id: its alternatives, see `metric.under_one_name`; {}
     without any. only_answered: whether queries without a relevant document are left
-    out. updates: how many times the gate has made a new baseline of the one before."""
+    out. updates: how many times the gate has made a new baseline of the one before.
+    p95_ms: what 95 of 100 queries take at most, where a limit was asked for; else 0."""
 
     search: str
     queries: pd.DataFrame
@@ -57,6 +68,7 @@ class Kept:
     alternatives: dict[str, dict[str, str]] = field(default_factory=dict)
     only_answered: bool = False
     updates: int = 0
+    p95_ms: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -69,7 +81,10 @@ class Outcome:
     largest: losses and gains, see `pairs.extremes`: query_id, question, before,
     now, gain, first_before and first_now (three ids). to_judge: pairs of query and id
     whose grades would tell, where they are missing. since: "" of the last baseline,
-    else what the comparison is of. aside: whether only a loss counts, and no doubt."""
+    else what the comparison is of. aside: whether only a loss counts, and no doubt.
+    alone: the code by the metric alone, where something else may have set it. leaks:
+    for how many queries a forbidden document is shown. guards: see `guards.guards_of`;
+    segments: see `segments.segments_of`, with losses: rows as in largest."""
 
     kind: str
     code: int
@@ -80,6 +95,10 @@ class Outcome:
     to_judge: list[tuple[str, str]] = field(default_factory=list)
     since: str = ""
     aside: bool = False
+    alone: int | None = None
+    leaks: int = 0
+    guards: list[dict[str, Any]] = field(default_factory=list)
+    segments: list[dict[str, Any]] = field(default_factory=list)
 
 
 # --- The baseline's file -----------------------------------------------------
@@ -94,7 +113,7 @@ def write_baseline(path: Path, kept: Mapping[str, Kept], run_id: str) -> Path:
             **_without_nothing(vars(measured)),
             "measure": _kept_measure(measured.measure),
             "texts": _texts_named(measured),
-            "queries": measured.queries[KEPT_COLUMNS].to_dict("list"),
+            "queries": measured.queries.filter(IN_FILE).to_dict("list"),
         }
         for kind, measured in kept.items()
     }
@@ -123,7 +142,7 @@ def read_baseline(path: str | Path) -> dict[str, Kept]:
                 Kept(
                     **kept
                     | {
-                        "queries": pd.DataFrame(kept["queries"])[KEPT_COLUMNS],
+                        "queries": _kept_queries(kept["queries"]),
                         "measure": measures_of(*kept["measure"])[kind],
                     }
                 )
@@ -148,6 +167,12 @@ def _as_written(kept):
     if not (are_texts and are_grades and type(kept.updates) is int):
         raise ValueError("rankings, grades or texts are none")
     return kept
+
+
+def _kept_queries(columns):
+    """The queries of a file, with their segment if they have one."""
+    table = pd.DataFrame(columns)
+    return table[[*KEPT_COLUMNS, *table.filter([segments.SEGMENT])]]
 
 
 def _without_nothing(kept):
@@ -259,6 +284,7 @@ def _compare_kind(before, now, margin, anytime, allow_deleted, error):
     measure = now.measure
     searches = (now.search, before.search)
     before, n_moved = with_todays_ids(before, now)
+    mix = _mix_sentence(before, now, measure)
     only_answered = before.only_answered or now.only_answered
     if only_answered:
         before, now = (limited(kept, answerable(kept)) for kept in (before, now))
@@ -321,7 +347,44 @@ def _compare_kind(before, now, margin, anytime, allow_deleted, error):
     losses, gains = pairs.extremes(table, -table["gain"])
     largest = {"losses": losses, "gains": gains}
     sentences = sentences.splitlines()
-    return Outcome(measure.kind, code, searches, figures, sentences, largest, to_judge)
+    outcome = Outcome(
+        measure.kind, code, searches, figures, sentences, largest, to_judge
+    )
+    if segments.SEGMENT not in queries:
+        return outcome
+    return _with_segments(outcome, measured, table, margin, mix)
+
+
+def _mix_sentence(before, now, measure):
+    """That the figure of all went another way than that of each segment; else "".
+
+    Each on its own queries, as people read two figures side by side."""
+    if segments.SEGMENT not in before.queries or segments.SEGMENT not in now.queries:
+        return ""
+    if now.queries.get("weight", pd.Series(1.0)).nunique() > 1:
+        return ""  # a baseline keeps no weights
+    figures = []
+    for kept in (before, now):
+        table = kept.queries.set_index("query_id", drop=False)
+        queries = with_judgements(table, kept, list(table.index))
+        ranked = [kept.rankings.get(id_, []) for id_ in table.index]
+        rankings = {kept.search: utils.pad(ranked, measure.k)}
+        values = scored.measured_of(queries, rankings, measure).values[kept.search]
+        figures.append((values, queries[segments.SEGMENT].reset_index(drop=True)))
+    return words.mix(segments.mix_of(*figures), str(measure))
+
+
+def _with_segments(outcome, measured, table, margin, mix):
+    """An `Outcome` with its segments. table: of `_compare_kind`, a row a query."""
+    labels = measured.queries[segments.SEGMENT]
+    pair = "now", "before"
+    rows = segments.segments_of(measured, pair, labels, margin, grounds_of_gate)
+    for row in rows:
+        part = table[(labels == row["segment"]).to_numpy()]
+        row["losses"], _ = pairs.extremes(part, -part["gain"])
+    unit = UNITS[outcome.kind]
+    told = [words.segments(rows, outcome.searches[0], unit), *([mix] if mix else [])]
+    return replace(outcome, segments=rows, sentences=[*outcome.sentences, *told])
 
 
 def _to_judge(measured, query_ids):

@@ -57,11 +57,14 @@ class Decision:
     least and at most. judged: the share of the first results that was judged, by
     search, where some are not. sees_order: whether the metric does. bound: what is to
     be known of its worst cases, in words, see `registry`. leaks: for how many queries a
-    search shows a forbidden document, by name. went: what happened while searches were
-    asked, see `own.Went`, by name. trial: the number of the set of searches on these
-    queries, looks how often they were looked at, and level the p value that ships, see
-    `looks`. graded: what it owes to who graded, see `graders.Graded`, or None. known:
-    what candidates are compared by, so that a page need not compute it again."""
+    search shows a forbidden document, by name. leak_bounds: of each search how many
+    needs have one at all, and a bound on those that leak, see `leaks`. guards: of each
+    search what it has of each guardrail, see `guards.guards_of`. went: what happened
+    while searches were asked, see `own.Went`, by name. trial: the number of the set of
+    searches on these queries, looks how often they were looked at, and level the p
+    value that ships, see `looks`. graded: what it owes to who graded, see
+    `graders.Graded`, or None. known: what candidates are compared by, so that a page
+    need not compute it again."""
 
     verdict: str
     reason: str
@@ -84,6 +87,8 @@ class Decision:
     sees_order: bool = True
     bound: str = ""
     leaks: Mapping[str, int] = field(default_factory=dict)
+    leak_bounds: Mapping[str, tuple[int, float]] = field(default_factory=dict)
+    guards: tuple[Mapping[str, Any], ...] = ()
     went: Mapping[str, Any] = field(default_factory=dict)
     trial: int = 1
     level: float = LEVEL
@@ -119,6 +124,11 @@ class Decision:
             "bounds": {name: round(self.bounds[name], 6) for name in self.bounds},
             "judged": {name: round(self.judged[name], 6) for name in self.judged},
             "forbidden": dict(self.leaks),
+            "leak_bounds": {
+                name: {"needs": n, "at_most": round(bound, 6)}
+                for name, (n, bound) in self.leak_bounds.items()
+            },
+            "guards": [dict(row) for row in self.guards],
             "went": {name: asdict(self.went[name]) for name in self.went},
             "trial": self.trial,
             "level": self.level,

@@ -21,6 +21,12 @@ GRAVITY = [NOT_WORSE, UNDECIDED, WORSE, FORBIDDEN, ERROR]
 GRAVE = [WORSE, FORBIDDEN, ERROR]
 
 
+def word_of(outcome: Outcome) -> str:
+    """The verdict on one kind of queries, in a word or two."""
+    is_limit = outcome.code == FORBIDDEN and not outcome.leaks and outcome.guards
+    return "breaks a limit" if is_limit else WORDS[outcome.code]
+
+
 def counting(outcomes: list[Outcome]) -> list[Outcome]:
     """Those that count: of what is only beside the verdict a loss or an error."""
     return [each for each in outcomes if not each.aside or each.code in GRAVE]
@@ -36,8 +42,9 @@ def outcomes_as_json(outcomes: list[Outcome]) -> dict[str, Any]:
 
     It says against what, where it is not the last baseline alone."""
     gravest = worst_code(outcomes)
-    where = {each.since for each in counting(outcomes) if each.code == gravest}
-    says = f"The gate: {WORDS[gravest]}"
+    gravest_ones = [each for each in counting(outcomes) if each.code == gravest]
+    where = {each.since for each in gravest_ones}
+    says = f"The gate: {word_of(gravest_ones[0])}"
     if "" not in where:
         says += f" ({'; '.join(sorted(where))})"
     kinds = [vars(outcome) for outcome in outcomes]
@@ -46,14 +53,15 @@ def outcomes_as_json(outcomes: list[Outcome]) -> dict[str, Any]:
 
 def summary_lines(outcomes: list[Outcome]) -> list[str]:
     """The outcomes as lines for a terminal; a text of users is on one line."""
-    text = render("gate.txt.j2", outcomes=outcomes, words=WORDS, units=UNITS)
+    text = render("gate.txt.j2", outcomes=outcomes, word_of=word_of, units=UNITS)
     return text.splitlines()
 
 
 def markdown(outcomes: list[Outcome]) -> str:
     """The outcomes in Markdown, for the summary of a job."""
     gravest = worst_code(outcomes)
-    return render("gate.md.j2", outcomes=outcomes, code=gravest, words=WORDS)
+    first = next(each for each in counting(outcomes) if each.code == gravest)
+    return render("gate.md.j2", outcomes=outcomes, gravest=first, word_of=word_of)
 
 
 def write_summary(outcomes: list[Outcome] | str, path: str | Path) -> None:

@@ -112,6 +112,16 @@ def with_updates(
     }
 
 
+def with_times(
+    now: Mapping[str, Kept], milliseconds: Mapping[str, float]
+) -> dict[str, Kept]:
+    """What was measured, with the p95 of its search, see `own.slowest`."""
+    return {
+        kind: replace(each, p95_ms=milliseconds.get(each.search, 0.0))
+        for kind, each in now.items()
+    }
+
+
 def outcomes_since(
     last: Mapping[str, Kept],
     now: Mapping[str, Kept],
@@ -133,6 +143,6 @@ def outcomes_since(
     allowed, _, allow_deleted = choices
     # openings are counted: an interval for looking at any time would count them twice
     [hidden] = baseline.outcomes_of(held, sealed, allowed, False, allow_deleted, error)
-    hidden = replace(hidden, since=f"{SINCE}, sealed part", largest={})
-    of_all = {"since": f"{SINCE}, all", "aside": True, "largest": {}}
+    hidden = replace(hidden, since=f"{SINCE}, sealed part", largest={}, segments=[])
+    of_all = {"since": f"{SINCE}, all", "aside": True, "largest": {}, "segments": []}
     return [hidden, *(replace(each, **of_all) for each in whole)]

@@ -75,6 +75,34 @@ class Measured:
             },
         )
 
+    def at(self, rows: np.ndarray) -> "Measured":
+        """The same of some queries, in their order. rows: bool, (n_queries,)."""
+        scores = {name: _rows_of(self.scores[name], rows) for name in self.scores}
+        weights = None if self.weights is None else self.weights[rows]
+        judged = None
+        if self.judged is not None and weights is not None:
+            shares = pd.DataFrame(
+                {name: scores[name]["judged_at_k"] for name in scores}
+            )
+            judged = metric.weighted_means(shares, weights)
+        return replace(
+            self,
+            values=_rows_of(self.values, rows),
+            groups=_rows_of(self.groups, rows),
+            weights=weights,
+            condensed=None
+            if self.condensed is None
+            else _rows_of(self.condensed, rows),
+            judged=judged,
+            first={name: ids[rows] for name, ids in self.first.items()},
+            scores=scores,
+            queries=_rows_of(self.queries, rows) if len(self.queries) else self.queries,
+            ranked={name: ids[rows] for name, ids in self.ranked.items()},
+            repeats={
+                name: [ids[rows] for ids in runs] for name, runs in self.repeats.items()
+            },
+        )
+
     def lists_of(self, name: str) -> list[utils.Rankings]:
         """The first k ids of each run of a search: one, but of a system several."""
         return [self.first[name], *self.repeats.get(name, ())]
@@ -117,6 +145,11 @@ class Measured:
         if not self.measure.sees_order:
             first = [np.sort(ids.astype(str), axis=1) for ids in first]
         return all(np.array_equal(ids, first[0]) for ids in first)
+
+
+def _rows_of(table, rows):
+    """Some rows of a table or a Series, numbered anew."""
+    return table[rows].reset_index(drop=True)
 
 
 def lists_only(queries: utils.Queries, relevant: float | None = None) -> bool:

@@ -29,6 +29,7 @@ from evaluate_retrieval.reading import (
 )
 from evaluate_retrieval.reading.columns import QUERY, read_settings
 from evaluate_retrieval.reading.files import plain_table
+from evaluate_retrieval.reading.forbidden import with_file
 from evaluate_retrieval.reading.language import LANGUAGES, language_of
 from evaluate_retrieval.reading.listing import FAILURES, list_files
 from evaluate_retrieval.reading.opening import Table, read_table, readers
@@ -225,6 +226,10 @@ def read(
     forbidden = {}
     if settings.are_forbidden:
         forbidden = joining.forbidden_of([found for found, _ in rows], twins)
+    ids = {id_: twins.get(id_, [id_]) for id_ in courses}
+    ids |= {id_: ids[whole] for id_, whole in chunks.items() if whole in ids}
+    asked = [*(found for found, _ in rows), log]
+    forbidden, on_forbidden = with_file(forbidden, listing.top, asked, ids)
     name = _files_named(judged)
     frozen = needs.frozen(listing.top)
     own, qrels = corpus.judged_from(graded, {}, name, log, frozen)  # all are checked
@@ -249,6 +254,7 @@ def read(
         *chain(*(on_table for _, on_table in rows)),
         *_twin_sentences(twins),
         *on_answers,
+        *on_forbidden,
         *on_grades,
         *on_alternatives,
         *on_copies,

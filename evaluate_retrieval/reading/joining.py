@@ -6,6 +6,7 @@ a note."""
 from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
+from urllib.parse import unquote
 
 import pandas as pd
 
@@ -111,6 +112,8 @@ def with_queries(judged: Table, queries: pd.DataFrame, may_lack: bool) -> pd.Dat
     ids = frame["query"].str.strip().map({**theirs["query_id"], **by_text})
     ids = ids.astype(object).fillna(made_ids(frame.assign(course="all")))
     ids = frame["query_id"].mask(frame["query_id"] == "", ids)
+    as_in_trec = ids.map(unquote)  # as we write an id with blanks, see `trec.quoted`
+    ids = ids.mask(~ids.isin(theirs.index) & as_in_trec.isin(theirs.index), as_in_trec)
     is_id = (frame["query"] == ids) & ids.isin(theirs.index)
     is_id &= ~frame["query"].isin(list(by_text))
     frame = frame.assign(query_id=ids, query=frame["query"].mask(is_id, ""))

@@ -30,6 +30,7 @@ KINDS = {  # of files, and patterns of their places in small letters; the first 
         FAILURES,
         TEXTS,
         "calls.jsonl",
+        "forbidden.csv",
         "judgements-*.csv",
         "*.former",
         "*.lock",

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain
 from unicodedata import normalize
+from urllib.parse import unquote
 
 import pandas as pd
 
@@ -44,7 +45,7 @@ def of_documents(
     judged = _by_id(judged[~no_answer], ids, separator)
     judged, notes = _by_context(judged, documents, path.name)
     judged["document"] = [
-        ids.get(id_) or ids.get(normalize("NFC", id_), id_)
+        ids.get(id_) or ids.get(normalize("NFC", id_)) or ids.get(unquote(id_), id_)
         for id_ in judged["document"]
     ]
     unknown = sorted({*judged["document"]} - {*own})

@@ -4,7 +4,7 @@ import re
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -84,10 +84,10 @@ def write_trec(
         if (Path(folder) / path).parent == runs:
             (Path(folder) / path).unlink(missing_ok=True)
     qrels = utils.qrels_of(utils.right_answers(queries))
-    factor = _whole_factor(grade for qrel in qrels for grade in qrel.values())
+    factor = whole_factor(grade for qrel in qrels for grade in qrel.values())
     lines = [
-        f"{query_id} 0 {quoted(id_)} {round(factor * grade)}\n"
-        for query_id, qrel in zip(ids_of_queries, qrels, strict=True)
+        qrels_line(query_id, id_, factor * grade)
+        for query_id, qrel in zip(query_ids(queries), qrels, strict=True)
         for id_, grade in qrel.items()
     ]
     paths = [Path(folder) / f"qrels-{kind}.trec"]
@@ -111,7 +111,12 @@ def without_end(ids: np.ndarray) -> np.ndarray:
     return ids[: max(np.flatnonzero(ids) + 1, default=0)]
 
 
-def _whole_factor(grades):
+def qrels_line(query_id: str, document: str, grade: float) -> str:
+    """A line of qrels."""
+    return f"{quoted(query_id)} 0 {quoted(document)} {round(grade)}\n"
+
+
+def whole_factor(grades: Iterable[float]) -> int:
     """The power of ten, 1,000 at most, that makes the grades whole numbers."""
     grades = np.array(list(grades), dtype=float)
     for factor in (1, 10, 100):

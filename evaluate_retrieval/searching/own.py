@@ -341,6 +341,17 @@ def milliseconds(searches: Mapping[str, utils.SearchFunction]) -> pd.Series:
     return pd.Series(times, dtype=float)
 
 
+def slowest(searches: Mapping[str, Search]) -> dict[str, float]:
+    """The milliseconds that 95 of 100 queries take at most, by search.
+
+    Of those that were asked: of a run nobody knows it."""
+    return {
+        name: float(np.percentile(search.milliseconds, 95))
+        for name, search in searches.items()
+        if search.answers
+    }
+
+
 def how_it_went(searches: Mapping[str, Search]) -> pd.DataFrame:
     """What happened while your searches were asked: a DataFrame, a row for each.
 

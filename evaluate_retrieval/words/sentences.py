@@ -30,9 +30,16 @@ def says(decision: Any) -> str:
 def why(decision: Any) -> str:
     """A decision in words, without its first ones, which are a headline."""
     shown = {"decision": decision, "few": FEW, "large": LARGE, "units": UNITS}
-    parts = [line_of("decision.txt.j2", **shown)]
+    parts = [leak(name, n, decision.n) for name, n in decision.leaks.items()]
+    parts.append(line_of("decision.txt.j2", **shown))
     parts += [trouble(name, went) for name, went in decision.went.items()]
-    parts += [leak(name, n, decision.n) for name, n in decision.leaks.items()]
+    if decision.name in decision.leak_bounds and decision.name not in decision.leaks:
+        parts.append(no_leak(decision.name, *decision.leak_bounds[decision.name]))
+    parts += [
+        guard(row)
+        for row in decision.guards
+        if row["code"] or row["search"] == decision.name
+    ]
     if decision.trial > 1:
         ship = f"to ship, p has to be below {decision.level:.2g}"
         parts.append(f"This is trial {decision.trial} on these queries: {ship}.")
@@ -49,6 +56,46 @@ def looked_at(n: int) -> str:
 def leak(name: str, n: int, n_queries: int) -> str:
     """That a search shows forbidden documents."""
     return f"“{name}” shows a forbidden document for {n:,} of {n_queries:,} queries."
+
+
+def no_leak(name: str, n_needs: int, bound: float) -> str:
+    """That a search shows no forbidden document, and how often one still may."""
+    told = f"Of {n_needs:,} needs with forbidden documents none shows one with “{name}”"
+    return f"{told}: of all such needs at most {bound:.1%} do (95% sure)."
+
+
+def guard(row: Mapping[str, Any]) -> str:
+    """What a search has of a guardrail. row: see `guards.guards_of`."""
+    forms = {"empty": "{:.1%}".format, "p95_ms": "{:,.0f} ms".format}
+    form = forms[row["guard"]]
+    if row["value"] is None:
+        return f"“{row['search']}”: nobody measured its time, so no limit can be held."
+    what = {"empty": "finds nothing for {}", "p95_ms": "takes {} at p95"}[row["guard"]]
+    told = f"“{row['search']}” {what.format(form(row['value']))}"
+    if row["against"] and row["before"] is not None:
+        told += f" (“{row['against']}” {form(row['before'])})"
+    may = "more than" if row["code"] else "within"
+    return f"{told}: {may} the limit of {form(row['limit'])}."
+
+
+def segments(rows: list[dict[str, Any]], name: str, unit: str = "needs") -> str:
+    """What a search gains in each segment. rows: see `segments.segments_of`."""
+    return line_of("segments.txt.j2", rows=rows, name=name, unit=unit)
+
+
+def mix(figures: Mapping[str, Any], metric: str) -> str:
+    """That another mix of queries moved a figure. figures: see `segments.mix_of`."""
+    if not figures:
+        return ""
+    went = "fell" if figures["now"] < figures["before"] else "rose"
+    contrary = "rose" if went == "fell" else "fell"
+    was, share = figures["shares"]
+    return (
+        f"{metric} of all queries {went} from {figures['before']:.3f} to "
+        f"{figures['now']:.3f}, and {contrary} in each segment: the mix of queries is "
+        f"another. “{figures['segment']}” has {share:.0%} of them, and had {was:.0%}. "
+        "The verdict compares the same queries."
+    )
 
 
 def trouble(name: str, went: Any) -> str:

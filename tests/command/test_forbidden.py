@@ -6,6 +6,7 @@ from io import StringIO
 
 import pandas as pd
 import pytest
+from scipy.stats import binom
 
 from evaluate_retrieval.line import main
 from evaluate_retrieval.measuring.metric import Measure, highest
@@ -108,3 +109,50 @@ def test_while_few_queries_are_complete_the_report_says_what_to_judge(
     assert (out / "report.html").exists()
     code, result = said("compare", tenants, "new", "old", "--out", out)
     assert code == 2
+
+
+def test_a_file_says_what_a_query_or_a_role_must_not_see(tenants):
+    """The grades below 0 are gone; a guest must not see the page of the next tenant."""
+    grades = pd.read_csv(tenants / "qrels.csv")
+    grades[grades["grade"] >= 0].to_csv(tenants / "qrels.csv", index=False)
+    queries = pd.read_csv(tenants / "queries.csv")
+    queries["role"] = ["guest"] * 30 + [""] * 30
+    queries.to_csv(tenants / "queries.csv", index=False)
+    rows = ["query,role,document", ",guest,d3", "q50,,d49", "what about 51,,d50"]
+    (tenants / "forbidden.csv").write_text("\n".join(rows))
+    out = tenants.parent / "out"
+    _, facts = said("evaluate", tenants, "--incumbent", "old", "--out", out)
+    # q3 has d3 first, and q4 second; q50 and q51 have theirs second
+    assert facts["forbidden"] == {"run: new": 4, "run: old": 2, "run: safe": 2}
+    first = "Keep “run: old”. “run: new” shows a forbidden document for 4 of 60"
+    assert facts["says"].startswith(first)
+    bound = facts["leak_bounds"]["run: new"]
+    assert bound["needs"] == 32
+    assert binom.cdf(4, 32, bound["at_most"]) == pytest.approx(0.05, abs=1e-4)
+    page = (out / "report.html").read_text("utf-8")
+    assert page.index("Forbidden documents") < page.index("Leaderboard")
+
+
+@pytest.mark.parametrize(
+    ("row", "column"),
+    [("nobody,,d3", "query"), (",king,d3", "role"), (",,d3", "query")],
+)
+def test_a_row_of_nobody_is_an_error(tenants, row, column):
+    (tenants / "forbidden.csv").write_text(f"query,role,document\n{row}\n")
+    code, facts = said("evaluate", tenants, "--out", tenants.parent / "out")
+    assert (code, facts["where"]["column"]) == (3, column)
+    assert facts["where"]["path"].endswith("forbidden.csv")
+
+
+def test_none_of_sixty_is_no_proof_of_none(tenants):
+    (tenants / "columns.toml").write_text('below_zero = "forbidden"\n')
+    out = tenants.parent / "out"
+    line = ["evaluate", tenants, "--incumbent", "old", "--out", out]
+    _, facts = said(*line)
+    told = "Of 60 needs with forbidden documents none shows one with “run: safe”"
+    assert f"{told}: of all such needs at most 4.9% do" in facts["says"]
+    baseline = (out / "baseline.json.gz").rename(out.parent / "baseline.json.gz")
+    gate = ["gate", tenants, "--baseline", baseline, "--candidate", "safe"]
+    code, facts = said(*gate, "--out", out)
+    assert code == 0
+    assert any("at most 4.9%" in each for each in facts["outcomes"][0]["sentences"])

@@ -52,7 +52,13 @@ def test_the_decision_says_what_it_means_for_the_first_result(new, says, tmp_pat
     verdict = decision.decide(measured, "old")
     top = {
         "evaluated": SimpleNamespace(
-            verdict=verdict, why="", changes="", figures=1, first=first, pair=pair
+            verdict=verdict,
+            why="",
+            changes="",
+            figures=1,
+            first=first,
+            pair=pair,
+            segments=[],
         ),
         "measured": measured,
         "headline": sentences.headline(verdict),

@@ -289,6 +289,7 @@ COMMANDS = {  # a line, its code, a piece of what is said, and a file that is wr
     "judge": (f"{SEARCHING} --name ann", 0, "2 of", "../judgements-ann.csv"),
     "calls": ("", 0, "calls", "calls.html"),
     "labels": ("", 0, "same", None),
+    "export": ("--form quepid", 0, "200 grades of 200 queries", "../quepid.csv"),
     "columns": ("", 0, "200 documents, 200 queries", "../columns.toml"),
 }
 

@@ -1,0 +1,56 @@
+"""How often a search shows what it must not, and at which rank."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import scipy  # loads its parts when they are used
+
+from evaluate_retrieval.measuring.scored import Measured
+from evaluate_retrieval.reading import trec
+
+SURE_OF = 0.95  # of the bound on leaks
+RANKS = {"at rank 1": (1, 1), "at 2 or 3": (2, 3), "further down": (4, np.inf)}
+
+
+def first_leaks(
+    measured: Measured, forbidden: Mapping[str, set[str]], name: str
+) -> np.ndarray:
+    """The rank of the first forbidden result of each query, (n_queries,); NaN for none.
+
+    Of a system with several runs the highest place in any."""
+    ids = trec.query_ids(measured.queries)
+    ranks = np.full(len(ids), np.nan)
+    for lists in measured.lists_of(name):
+        for row, (query_id, ranked) in enumerate(zip(ids, lists, strict=True)):
+            is_in = np.isin(ranked.astype(str), list(forbidden.get(query_id, ())))
+            rank = is_in.argmax() + 1 if is_in.any() else np.nan
+            ranks[row] = np.fmin(ranks[row], rank)
+    return ranks
+
+
+def leak_table(measured: Measured, forbidden: Mapping[str, set[str]]) -> pd.DataFrame:
+    """A row for each search: how many queries leak, a bound, and at which ranks.
+
+    of: the queries that have a forbidden document at all; needs: theirs. at most: of
+    all such needs at most this share leaks (Clopper and Pearson, one-sided, SURE_OF).
+    RANKS: queries by the place of the first such document."""
+    ids = pd.Series(trec.query_ids(measured.queries))
+    at_risk = ids.map(lambda id_: bool(forbidden.get(id_))).to_numpy()
+    n_needs = measured.groups[at_risk].nunique()
+    rows = {}
+    for name in measured.values if n_needs else ():
+        ranks = first_leaks(measured, forbidden, name)
+        n_leaky = measured.groups[~np.isnan(ranks)].nunique()
+        bound = 1.0
+        if n_leaky < n_needs:
+            bound = scipy.stats.beta.ppf(SURE_OF, n_leaky + 1, n_needs - n_leaky)
+        rows[name] = {
+            "queries": int((~np.isnan(ranks)).sum()),
+            "of": int(at_risk.sum()),
+            "needs": n_needs,
+            "at most": float(bound),
+        }
+        for place, (first, last) in RANKS.items():
+            rows[name][place] = int(((ranks >= first) & (ranks <= last)).sum())
+    return pd.DataFrame.from_dict(rows, orient="index")

@@ -1,0 +1,58 @@
+"""forbidden.csv: the documents that a query, or whoever has a role, must not see."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from evaluate_retrieval import utils
+from evaluate_retrieval.reading.files import read_csv
+
+FORBIDDEN_FILE = "forbidden.csv"
+Barred = dict[str, set[str]]
+
+
+def with_file(
+    forbidden: Barred,
+    folder: Path,
+    queries: list[pd.DataFrame],
+    ids: Mapping[str, list[str]],
+) -> tuple[Barred, list[str]]:
+    """The forbidden ids of each query, also those of the file, by its id; and notes.
+
+    forbidden: by grades. queries: tables with query_id, question or query, and perhaps
+    role. ids: of each document or chunk, the documents that it forbids. A row of the
+    file has a document, and a query (its id or its text) or a role: that of many
+    queries. ValueError for a row with neither, and for a query or a role that is not
+    there."""
+    path = folder / FORBIDDEN_FILE
+    if not path.is_file():
+        return forbidden, []
+    table = read_csv(path, ["document"])
+    table = table.reindex(columns=["query", "role", "document"], fill_value="")
+    names = table[["query", "role"]].apply(lambda column: column.str.strip())
+    is_blank = (names == "").all(axis=1)
+    utils.fail_if_any(table, is_blank, "query", path, "has no query and no role")
+    whole = dict(forbidden)
+    for column, by_name in _asked(queries).items():
+        is_unknown = (names[column] != "") & ~names[column].isin(list(by_name))
+        problem = f"is no {column} of the queries"
+        utils.fail_if_any(table, is_unknown, column, path, problem)
+        for name, id_ in zip(names[column], table["document"], strict=True):
+            for query_id in by_name[name] if name else ():
+                whole[query_id] = whole.get(query_id, set()) | {*ids.get(id_, [id_])}
+    n_unknown = sum(~table["document"].isin(list(ids)))
+    note = f"{path.name}: {n_unknown:,} rows are of documents that are not there"
+    return whole, [note] if n_unknown else []
+
+
+def _asked(queries):
+    """The ids of queries by what a row may call them: their id or text, their role."""
+    tables = [table.rename(columns={"query": "question"}) for table in queries]
+    columns = ["query_id", "question", "role"]
+    rows = pd.concat([pd.DataFrame(columns=columns), *tables])[columns].fillna("")
+    rows = rows.drop_duplicates().map(lambda cell: str(cell).strip())
+    by_text = rows.groupby("question")["query_id"].agg(set).to_dict()
+    by_id = {query_id: {query_id} for query_id in rows["query_id"]}
+    by_role = rows.groupby("role")["query_id"].agg(set).to_dict()
+    return {"query": by_text | by_id, "role": by_role}
