@@ -59,7 +59,8 @@ def quoted(id_: str) -> str:
     """An id as TREC's files have it: blanks and % as in an address, "a b" as a%20b.
 
     So other tools can read it, whose columns end at blanks."""
-    return re.sub(r"[\s%]", lambda match: quote(match[0]), id_)
+    # a byte order mark at the beginning of a file would be none of the id
+    return re.sub(r"[\s%\ufeff]", lambda match: quote(match[0]), id_)
 
 
 def write_trec(
