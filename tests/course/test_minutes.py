@@ -1,7 +1,9 @@
 """scripts/data_card.py: what the minutes of a notebook count."""
 
 import data_card
+import machine
 import nbformat
+import pytest
 
 
 def cell_of(source, *outputs, tag="slow"):
@@ -55,3 +57,22 @@ def test_minutes_count_words_code_pictures_and_what_cells_print(tmp_path):
     assert counted == {"words": 25, "lines": 4, "pictures": 2, "rows": 10 + 3 + 1}
     seconds = 25 / 150 * 60 + 4 * 15 + 2 * 10 + 14 * 5
     assert data_card.minutes(path) == (round(seconds / 60), 3 + 4)
+
+
+LESSONS = sorted((machine.ROOT / "notebooks").glob("0[1-5]-*.ipynb"))
+LESSONS += sorted((machine.ROOT / "notebooks" / "es").glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_a_lesson_is_within_its_limits(path):
+    reading, exercises = data_card.minutes(path)
+    assert reading <= 50
+    assert exercises <= 10
+    words = data_card.counts(nbformat.read(path, as_version=4))["words"]
+    assert words <= 1_650  # contributing says 1,600, by a count of its own
+
+
+def test_the_five_lessons_take_four_hours():
+    assert len(LESSONS) == 6
+    english = [path for path in LESSONS if path.parent.name != "es"]
+    assert sum(data_card.minutes(path)[0] for path in english) <= 4 * 60
