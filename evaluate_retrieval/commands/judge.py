@@ -132,7 +132,7 @@ def carry_out(options: JudgeOptions) -> dict:
         if options.page:
             return write_pages(folder, pairs, options.out)
     if options.serve:
-        return served_until_interrupted(folder, pairs, options)
+        return served_until_interrupted(folder, pairs, options, leaders)
     if options.people:
         pairs = of_person(pairs, options.name)
     says = asking.ask_in_terminal(folder, pairs, options.name, leaders)
@@ -155,6 +155,12 @@ def dealt(folder: Folder, pairs: pd.DataFrame, options: JudgeOptions) -> pd.Data
     return pairs
 
 
+def _scale_of(folder):
+    """The keys of a folder's scale, and its grades as texts."""
+    keys = grading.keys_for(folder.judgements["grade"])
+    return keys, [says.split()[0] for says in keys.values()]
+
+
 def of_person(pairs: pd.DataFrame, person: str) -> pd.DataFrame:
     """The pairs that were dealt to a person, as a list to judge has them."""
     people = pairs["people"].str.split(";")
@@ -166,8 +172,7 @@ def write_pages(folder: Folder, pairs: pd.DataFrame, results: Path) -> dict:
     """Write a page for each person, judge-NAME.html: a dict.
 
     pairs: see `dealt`."""
-    keys = grading.keys_for(folder.judgements["grade"])
-    grades = [says.split()[0] for says in keys.values()]
+    keys, grades = _scale_of(folder)
     examples = pages.agreed_pairs(folder.judgements, pairs["query_id"], grades)
     rules = settling.rules_of(folder.source)
     people = dict.fromkeys(pairs["people"].str.split(";").explode())
@@ -190,12 +195,14 @@ def write_pages(folder: Folder, pairs: pd.DataFrame, results: Path) -> dict:
     return {"says": says, "files": files, "code": NOT_WORSE}
 
 
-def room_for(folder: Folder, pairs: pd.DataFrame) -> room.Room:
+def room_for(
+    folder: Folder, pairs: pd.DataFrame, leaders: pd.DataFrame | None = None
+) -> room.Room:
     """What a server has to know of the people who judge: `room.Room`.
 
-    pairs: see `dealt`. One more seat is for who leads: to settle, and to see all."""
-    keys = grading.keys_for(folder.judgements["grade"])
-    grades = [says.split()[0] for says in keys.values()]
+    pairs: see `dealt`. leaders: see `settling.to_settle`. One more seat is for who
+    leads: to settle, and to see all."""
+    keys, grades = _scale_of(folder)
     examples = pages.agreed_pairs(folder.judgements, pairs["query_id"], grades)
     rules = settling.rules_of(folder.source)
     people = list(dict.fromkeys(pairs["people"].str.split(";").explode()))
@@ -223,7 +230,7 @@ def room_for(folder: Folder, pairs: pd.DataFrame) -> room.Room:
 
     def settle() -> tuple[str, str]:
         served = {"post": "/grades", "seat": seats[BY_HAND], "done": []}
-        page, policy, _ = settling.settle_page(folder, keys, served)
+        page, policy, _ = settling.settle_page(folder, keys, leaders, served)
         return page, policy
 
     seats = room.seats_for([*people, BY_HAND])
@@ -231,10 +238,10 @@ def room_for(folder: Folder, pairs: pd.DataFrame) -> room.Room:
 
 
 def served_until_interrupted(
-    folder: Folder, pairs: pd.DataFrame, options: JudgeOptions
+    folder: Folder, pairs: pd.DataFrame, options: JudgeOptions, leaders: pd.DataFrame
 ) -> dict:
     """Serve the pages until Ctrl-C, and add what was judged: a dict."""
-    of_room = room_for(folder, pairs)
+    of_room = room_for(folder, pairs, leaders)
     with room.server_of(of_room, options.host, options.port) as server:
         links = room.links_of(of_room, server)
         lead = links.pop(BY_HAND)
@@ -266,8 +273,7 @@ def take_in_files(folder: Folder, options: JudgeOptions) -> dict:
     All of them, or none: ValueError names the first that is wrong. Pages for what comes
     next are written, see `settling`."""
     files = options.add
-    keys = grading.keys_for(folder.judgements["grade"])
-    grades = [says.split()[0] for says in keys.values()]
+    keys, grades = _scale_of(folder)
     paths = [files] if isinstance(files, str | Path) else files
     several = [taking.read_saved(Path(path), folder, grades) for path in paths]
     n_edited = sum(taken.n_edited for taken in several)
@@ -290,7 +296,8 @@ def take_in_files(folder: Folder, options: JudgeOptions) -> dict:
         report = ""
     lead = options.out / "judge-lead.html"
     write_text(lead, settling.lead_page(folder, judged, report))
-    page, _, n_open = settling.settle_page(folder, keys)
+    leaders = asking.leading(folder, options.out)
+    page, _, n_open = settling.settle_page(folder, keys, leaders)
     written = [lead]
     if n_open:
         written.insert(0, options.out / "judge-settle.html")

@@ -21,7 +21,7 @@ from urllib.parse import parse_qs, urlsplit
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.judging import grading, taking
+from evaluate_retrieval.judging import grading, settling, taking
 from evaluate_retrieval.judging.several import BY_HAND
 from evaluate_retrieval.reading.folder import Folder
 
@@ -163,6 +163,9 @@ def _page_in(room, target, headers):
     name = parts.path.strip("/")
     if name in room.shared and person == BY_HAND:
         page, policy = room.shared[name]()
+    elif name == "left":
+        sentence = settling.left_of_others(room.folder.source, person)
+        return HTTPStatus.OK, sentence, PLAIN, CLOSED
     elif name == "":
         page, policy = room.page_for(person, seat)
     else:

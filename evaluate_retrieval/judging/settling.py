@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 import pandas as pd
@@ -37,12 +38,14 @@ def last_rows(source: Path) -> pd.DataFrame:
     return rows.merge(places, on=PAIR)
 
 
-def to_settle(source: Path) -> pd.DataFrame:
+def to_settle(source: Path, leaders: pd.DataFrame | None = None) -> pd.DataFrame:
     """Pairs that all who were dealt them have judged, and on which they differ.
 
     A row a pair: the columns of a deal, and given, a list of dicts with grade and note,
-    without names and with the highest first. Those furthest apart come first, then the
-    order of the deal. What was settled is left out."""
+    without names and with the highest first. leaders: of the last run, see `rank_gaps`.
+    Those come first whose grade moves the two furthest from each other: how far it is
+    apart, times the gap. Then those furthest apart, then the order of the deal. What
+    was settled is left out."""
     rows = last_rows(source)
     settled = rows[rows["judge"].str.lower().isin(SETTLED)]
     is_settled = pd.MultiIndex.from_frame(rows[PAIR]).isin(
@@ -61,8 +64,36 @@ def to_settle(source: Path) -> pd.DataFrame:
         found.append({**part.iloc[0].to_dict(), "given": given, "apart": apart})
     columns = [*rows.columns, "given", "apart"]
     table = pd.DataFrame(found, columns=columns)
-    table = table.sort_values(["apart", "place"], ascending=[False, True])
+    gaps = rank_gaps(leaders)
+    gap_of = [gaps.get(pair, 0.0) for pair in map(tuple, table[PAIR].to_numpy())]
+    table["moves"] = table["apart"].astype(float) * gap_of
+    order = ["moves", "apart", "place"]
+    table = table.sort_values(order, ascending=[False, False, True])
     return table.reset_index(drop=True)
+
+
+def rank_gaps(leaders: pd.DataFrame | None) -> dict[tuple[str, str], float]:
+    """How differently two searches rank a document, by query_id and document.
+
+    leaders: found, the list of each of the two as queries.csv has it, by query_id. It
+    is the difference of what a rank counts in nDCG, 1 / log2(rank + 1). A document at
+    the same rank of both has 0: its grade cannot turn a decision between them."""
+    gaps: dict[tuple[str, str], float] = {}
+    if leaders is None or leaders.empty:
+        return gaps
+    for query_id, lists in leaders["found"].groupby(level=0):
+        counts = [_counts_by_rank(ids) for ids in lists]
+        if len(counts) == 2:
+            first, second = counts
+            for id_ in {**first, **second}:
+                gaps[str(query_id), id_] = abs(first.get(id_, 0) - second.get(id_, 0))
+    return gaps
+
+
+def _counts_by_rank(ids):
+    """What each document of a list counts in nDCG. ids: a text, quoted as in a URL."""
+    ranked = enumerate(ids.split(), 1)
+    return {unquote(id_): float(1 / np.log2(rank + 1)) for rank, id_ in ranked}
 
 
 def rules_of(source: Path) -> list[str]:
@@ -73,13 +104,17 @@ def rules_of(source: Path) -> list[str]:
 
 
 def settle_page(
-    folder: Folder, keys: Mapping[str, str], served: Mapping[str, Any] | None = None
+    folder: Folder,
+    keys: Mapping[str, str],
+    leaders: pd.DataFrame | None = None,
+    served: Mapping[str, Any] | None = None,
 ) -> tuple[str, str, int]:
     """The page on which people settle pairs, its policy, and how many they are.
 
-    keys: see `grading.keys_for`. served: see `pages.judging_page`. It names nobody."""
+    keys: see `grading.keys_for`. leaders: see `to_settle`. served: see
+    `pages.judging_page`. It names nobody, and says nothing of searches."""
     there = {document["id"]: document for document in folder.documents}
-    pairs = to_settle(folder.source)
+    pairs = to_settle(folder.source, leaders)
     hashes = {id_: dealing.hash_of_text(each) for id_, each in there.items()}
     shown = pairs["document"].map(hashes)
     # what was edited since is another document; a terminal keeps no hash
@@ -128,6 +163,16 @@ def lead_page(
         "style": pages.style_of_page(),
     }
     return render("lead.html.j2", **shown)
+
+
+def left_of_others(source: Path, person: str) -> str:
+    """How many pairs the others still have to judge, in a sentence."""
+    others = [each for each in progress_of(source) if each["person"] != person]
+    n_left = sum(each["dealt"] - each["judged"] for each in others)
+    if not n_left:
+        return "The others are done, too."
+    pairs = "pair" if n_left == 1 else "pairs"
+    return f"The others have {n_left:,} {pairs} left."
 
 
 def progress_of(source: Path) -> list[dict[str, Any]]:

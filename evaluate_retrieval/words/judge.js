@@ -389,6 +389,13 @@ function showDone() {
     $("spread").append(row);
   }
   focusOn("thanks");
+  tellOthers();
+}
+
+async function tellOthers() {
+  if (!data.post) return;
+  const answer = await fetch(`left?seat=${data.seat}`).catch(() => null);
+  $("others").textContent = answer?.ok ? await answer.text() : "";
 }
 
 // --- Said for a moment ----------------------------------------------------------

@@ -1,10 +1,14 @@
 """What notebook 08 practises on: a made-up log, and two annotators."""
 
+import json
+
 import numpy as np
 import pandas as pd
 
 from evaluate_retrieval.judging import grading
-from evaluate_retrieval.reading import corpus
+from evaluate_retrieval.reading import graded
+
+COURSE = "data-engineering"
 
 
 def made_up_log(queries, n=600, steepness=1, seed=1):
@@ -17,45 +21,47 @@ def made_up_log(queries, n=600, steepness=1, seed=1):
     return pd.Series(rng.choice(queries, n, p=weights / weights.sum()))
 
 
-def judge_as(session, grades, upto=None):
-    """Judge by grades, a Series by (query_id, document), as somebody would click.
-
-    session: a Judging. upto: how many items are judged when it stops; None:
-    all."""
-    while session.at and len(session.done) != upto:
-        item = dict(zip(session.fields, session.at, strict=True))
-        grading.judge(session, grades[item["query_id"], item["document"]])
-
-
-def side_by_side(first, second):
-    """The grades of two files, in the columns pass_1 and pass_2.
-
-    A grade is NaN where only the other one has judged the pair."""
-    passes = {"pass_1": grading.last_grades(first)}
-    passes["pass_2"] = grading.last_grades(second)
-    columns = {name: table["grade"] for name, table in passes.items()}
-    drawn = passes["pass_1"]["drawn"].combine_first(passes["pass_2"]["drawn"])
-    table = pd.concat({"drawn": drawn} | columns, axis=1)
-    return table.sort_index().reset_index()
+def make_folder(path, queries, documents):
+    """Make a folder for the command: what one course has, and queries to judge."""
+    path.mkdir()
+    of_course = [each for each in documents if each["course"] == COURSE]
+    (path / "documents.json").write_text(json.dumps(of_course), encoding="utf-8")
+    text = "\n".join(queries["question"])
+    (path / "queries.txt").write_text(text, encoding="utf-8")
+    return path
 
 
-def merge(table, adjudicated):
-    """Judgements in the columns of judged-queries.csv, of a table `side_by_side`.
+def search_for_one(index, boost=None):
+    """A search for one query, as the command takes it: ten results of one course."""
 
-    The grade is the one that both gave, or that of the file `adjudicated`.
-    What has neither is left out. Returns also a text that counts it."""
-    grades = grading.last_grades(adjudicated)["grade"]
-    table = table.join(grades, on=corpus.JUDGED_COLUMNS)
-    agreed = table["pass_1"] == table["pass_2"]
-    table["grade"] = table["grade"].mask(agreed, table["pass_1"])
-    alone = table[["pass_1", "pass_2"]].isna().any(axis=1)
-    ready = table["grade"].notna() & ~alone
-    unsettled = (~ready & ~alone).sum()
-    text = (
-        f"{ready.sum()} pairs are merged. Left out: {alone.sum()} that only one person "
-        f"judged,\nand {unsettled} disagreements that are not adjudicated."
+    def search(question, course):
+        only = {"course": COURSE}
+        return index.search(question, only, boost or {}, num_results=10)
+
+    return search
+
+
+def save_file(folder, pairs, person, grades):
+    """Write what a person's page saves when its button is pressed; the path.
+
+    pairs: as they were dealt, see `dealing.read_dealt`. grades: what the person
+    gave, a Series by (query, document)."""
+    keys = pd.MultiIndex.from_frame(pairs[["query", "document"]])
+    rows = pairs[["query_id", "document", "text"]].assign(
+        grade=grades.loc[keys].to_numpy(), judge=person, time=grading.now()
     )
-    return table[ready][[*corpus.TO_JUDGE, "grade", "pass_1", "pass_2"]], text
+    path = folder / f"judgements-{person}.csv"
+    rows.to_csv(path, index=False)
+    return path
+
+
+def side_by_side(judged):
+    """The grades of Ann and Ben, as texts, in the columns pass_1 and pass_2.
+
+    judged: judged-queries.csv. A grade is NaN where only the other has judged."""
+    told = pd.DataFrame([graded.told_in(cell) for cell in judged["grades"]])
+    passes = {"pass_1": told["ann"], "pass_2": told["ben"]}
+    return judged[["query_id", "query", "document"]].assign(**passes)
 
 
 def crossed(table, first, second):

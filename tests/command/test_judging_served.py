@@ -148,6 +148,32 @@ def test_pairs_that_both_judged_are_settled_over_the_server(shop, tmp_path):
     ]
 
 
+def test_who_is_done_sees_how_much_the_others_have_left(shop, tmp_path):
+    sent = {who: rows_of(facts, tmp_path, "2") for who, facts in pages_of(shop).items()}
+    n_of_others = sum(len(sent[who]) for who in PEOPLE if who != "ann")
+    with served(shop) as (of_room, port):
+
+        def left(person="ann"):
+            seat = of_room.seats[person]
+            status, headers, text = ask(port, "GET", f"/left?seat={seat}")
+            assert status == 200
+            assert headers["Content-Type"].startswith("text/plain")
+            return text
+
+        assert left() == f"The others have {n_of_others:,} pairs left."
+        for row in [*sent["ann"][:2], *sent["ben"][:3]]:
+            send(port, row, of_room.seats[row["judge"]])
+        assert left() == f"The others have {n_of_others - 3:,} pairs left."
+        assert left("settled") == (
+            f"The others have {n_of_others + len(sent['ann']) - 5:,} pairs left."
+        )
+        assert ask(port, "GET", "/left?seat=none")[0] == 403
+        for who in PEOPLE[1:]:
+            for row in sent[who]:
+                send(port, row, of_room.seats[who])
+        assert left() == "The others are done, too."
+
+
 REFUSED = {
     "without a seat": ({"X_Seat": ""}, {}, 403),
     "with another's seat": ({"X_Seat": "ben"}, {}, 403),

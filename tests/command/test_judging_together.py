@@ -13,7 +13,7 @@ from refusals import refused
 
 from evaluate_retrieval import judge
 from evaluate_retrieval.commands import manifest
-from evaluate_retrieval.judging import dealing, grading, pages
+from evaluate_retrieval.judging import dealing, grading, pages, settling
 from evaluate_retrieval.line import main
 from evaluate_retrieval.reading import corpus, files, folder
 
@@ -397,6 +397,60 @@ def test_pairs_to_settle_are_those_that_both_judged_two_apart_first(shop):
     assert (
         page.count("<li>A cure for one cause is 1.</li>") == 3
     )  # start, dialog, sheet
+
+
+def ran(shop, lists):
+    """Leave the tables of a run: two searches, and what they found, by query_id."""
+    rows = [
+        ("judged", query_id, search, 0.5, " ".join(found))
+        for query_id, both in lists.items()
+        for search, found in zip(("old", "new"), both, strict=True)
+    ]
+    table = pd.DataFrame(
+        rows, columns=["queries", "query_id", "search", "nDCG", "found"]
+    )
+    table.to_csv(shop.parent / "out/queries.csv", index=False)
+    path = shop.parent / "out/run.json"
+    of_run = json.loads(path.read_text()) | {"data": str(shop)}
+    of_run["outputs"]["queries.csv"] = ""
+    path.write_text(json.dumps(of_run))
+
+
+def test_pairs_that_could_turn_the_decision_are_settled_first(shop):
+    """One at the top of one search alone comes before two apart at equal ranks."""
+    ann, ben = judged_by_two(shop)
+    add(shop, ann)
+    add(shop, ben)
+    before = settling.to_settle(shop)
+    one_apart, two_apart = before.iloc[-1], before.iloc[0]
+    assert (one_apart["apart"], two_apart["apart"]) == (1, 2)
+    assert one_apart["query_id"] != two_apart["query_id"]
+    lists = {
+        one_apart["query_id"]: ([one_apart["document"]], ["x"]),
+        two_apart["query_id"]: ([two_apart["document"]], [two_apart["document"]]),
+    }
+    ran(shop, lists)
+    add(shop, ben)
+    page = shop.parent / "out/judge-settle.html"
+    documents = [document for _, document, _ in facts_in(page)["pairs"]]
+    former = before["document"].tolist()
+    assert documents == [former[-1], *former[:-1]]
+    text = page.read_text("utf-8")
+    assert '"old"' not in text
+    assert "nDCG" not in text
+
+
+def test_how_far_a_grade_moves_two_searches_from_each_other():
+    """A hand computation: ranks 1 and 3, 2 and none, 2 of both, and an id with a /."""
+    found = ["a%2F1 b c", "d b a%2F1", "alone"]
+    leaders = pd.DataFrame({"found": found}, index=["q", "q", "p"])
+    assert settling.rank_gaps(leaders) == {
+        ("q", "a/1"): pytest.approx(0.5),
+        ("q", "b"): 0,
+        ("q", "c"): pytest.approx(0.5),
+        ("q", "d"): pytest.approx(1),
+    }
+    assert settling.rank_gaps(pd.DataFrame()) == settling.rank_gaps(None) == {}
 
 
 def test_who_leads_sees_how_much_and_how_alike(shop):

@@ -444,6 +444,10 @@ def test_a_served_page_keeps_grades_until_the_server_is_back(browser, tmp_path):
         other.goto(link)
         begin(other)
         assert other.inner_text("#bar-count") == "6 of 24"
+        begin(page)
+        judge_all(page)
+        wait_for(page, "document.getElementById('others').textContent !== ''")
+        assert page.inner_text("#others") == "The others have 24 pairs left."
         assert problems == []
     finally:
         process.kill()
