@@ -2,7 +2,6 @@
 
 import logging
 import shlex
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands import evaluate
 from evaluate_retrieval.commands.options import FILLED, DecidingOptions, Options, option
-from evaluate_retrieval.reading.writing import make_folder, write_text
+from evaluate_retrieval.reading.writing import make_folder, write_bytes, write_text
 
 HELP = "a small folder of ours, evaluated: it ships one of four searches"
 DEMO_FOLDER = "evaluate-retrieval-demo"
@@ -44,7 +43,7 @@ def carry_out(options: DemoOptions) -> dict:
         if path.name == TEMPLATE:
             write_text(folder / "searches.py", path.read_text("utf-8"))
         else:
-            shutil.copyfile(path, folder / path.name)
+            write_bytes(folder / path.name, path.read_bytes())
     log.info(
         "%s has 40 documents, 61 queries that people might type, with what answers "
         "them, traces of the search of today, and four new searches in searches.py.\n",

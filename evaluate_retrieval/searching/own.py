@@ -348,7 +348,7 @@ def slowest(searches: Mapping[str, Search]) -> dict[str, float]:
     return {
         name: float(np.percentile(search.milliseconds, 95))
         for name, search in searches.items()
-        if search.answers
+        if isinstance(search, Search) and search.answers
     }
 
 

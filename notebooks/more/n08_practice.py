@@ -7,6 +7,7 @@ import pandas as pd
 
 from evaluate_retrieval.judging import grading
 from evaluate_retrieval.reading import graded
+from evaluate_retrieval.reading.writing import write_table
 
 COURSE = "data-engineering"
 
@@ -51,7 +52,7 @@ def save_file(folder, pairs, person, grades):
         grade=grades.loc[keys].to_numpy(), judge=person, time=grading.now()
     )
     path = folder / f"judgements-{person}.csv"
-    rows.to_csv(path, index=False)
+    write_table(rows, path)
     return path
 
 

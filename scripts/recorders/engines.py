@@ -48,7 +48,9 @@ def asked(url, body=None, method=None):
     headers = {"Content-Type": f"application/{kind}"}
     for _ in range(100):
         try:
-            with urlopen(Request(url, data, headers, method=method)) as response:
+            with urlopen(
+                Request(url, data, headers, method=method), timeout=30
+            ) as response:
                 return json.loads(response.read())
         except URLError as error:
             if getattr(error, "code", None):

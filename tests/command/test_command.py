@@ -463,7 +463,7 @@ ENDS = {"q": 0, EOFError: 0, KeyboardInterrupt: 3}
 def test_judging_adds_to_what_is_judged_however_it_ends(judge, end, code):
     before = {(f"q{n}", f"d{n}"): 1 for n in range(N)}
     assert judge(["d5", "d0", "d2"], "2", "0", end)[0] == code
-    assert grades_in(judge.path) == before | {("q0", "d5"): 2, ("q0", "d0"): 0}
+    assert grades_in(judge.path) == before | {("q0", "d2"): 2, ("q0", "d5"): 0}
 
 
 def test_a_session_that_ends_before_it_is_added_is_added_by_the_next(

@@ -291,6 +291,7 @@ COMMANDS = {  # a line, its code, a piece of what is said, and a file that is wr
     "labels": ("", 0, "same", None),
     "export": ("--form quepid", 0, "200 grades of 200 queries", "../quepid.csv"),
     "columns": ("", 0, "200 documents, 200 queries", "../columns.toml"),
+    "sample": ("", 0, "100 of 200 different queries", "sample.csv"),
 }
 
 
@@ -352,8 +353,14 @@ def test_each_command_runs_there(run, evaluated, tmp_path, command):
     assert written is None or (folder / "results" / written).stat().st_size
 
 
+def test_the_demo_runs_where_only_the_wheel_is(run, tmp_path):
+    ran = run(tmp_path, "evaluate-retrieval", "demo")
+    assert ran.returncode == 0, ran.stderr
+    assert "Ship “own: rare words”" in ran.stdout
+
+
 def test_each_command_has_a_help(run, tmp_path):
-    commands = {*COMMANDS, "evaluate"}
+    commands = {*COMMANDS, "evaluate", "demo"}
     assert commands == {*line.own_commands()}
     for words in [], *([command] for command in sorted(commands)):
         ran = run(tmp_path, "evaluate-retrieval", *words, "--help")

@@ -31,6 +31,7 @@ LOUD = {"onnxruntime", "huggingface_hub", "sentence_transformers", "transformers
 OPENS = {
     "course/elastic.py": "ELASTICSEARCH_URL, or a node here, which a line names",
     "course/llm.py": "COURSE_LLM=live",
+    "evaluate_retrieval/judging/room.py": "judge --serve, whose port it looks for",
     "evaluate_retrieval/searching/embedding.py": "weights, once; a line says so",
     "evaluate_retrieval/searching/onnx_model.py": "weights, once; a line says so",
     "evaluate_retrieval/searching/address.py": "an address of --search",
