@@ -3,9 +3,8 @@
 What a template may use is all here, or given to `render` by who calls it. So a template
 means the same whichever modules are loaded."""
 
+from functools import cache
 from typing import Any
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from evaluate_retrieval.words.text import cell, plain
 
@@ -30,27 +29,33 @@ def beside(n_groups: int, n: int, unit: str) -> str:
     return f" ({n_groups:,} {unit})" if n_groups != n else ""
 
 
-TEMPLATES = Environment(
-    loader=PackageLoader("evaluate_retrieval.words", ""),
-    autoescape=lambda name: ".html" in name,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
-TEMPLATES.filters |= {
-    "plain": plain,
-    "cell": cell,
-    "ids": _ids,
-    "percent": _percent,
-    "signed": _signed,
-    "beside": beside,
-    "thousands": "{:,}".format,
-}
+@cache
+def templates() -> Any:
+    """The templates, of jinja2: loaded when one is used, since a browser lacks it."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("evaluate_retrieval.words", ""),
+        autoescape=lambda name: ".html" in name,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "plain": plain,
+        "cell": cell,
+        "ids": _ids,
+        "percent": _percent,
+        "signed": _signed,
+        "beside": beside,
+        "thousands": "{:,}".format,
+    }
+    return environment
 
 
 def render(template: str, /, **values: Any) -> str:
     """A template of this folder as text. values: what it shows."""
-    return TEMPLATES.get_template(template).render(**values)
+    return templates().get_template(template).render(**values)
 
 
 def line_of(template: str, /, **values: Any) -> str:

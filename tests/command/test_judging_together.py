@@ -173,9 +173,9 @@ def test_a_page_says_nothing_of_searches_ranks_and_grades_and_runs_no_text(shop)
 
 
 def test_the_script_is_short_and_needs_no_other():
-    from evaluate_retrieval.words.templates import TEMPLATES
+    from evaluate_retrieval.words.templates import templates
 
-    source, _, _ = TEMPLATES.loader.get_source(TEMPLATES, "judge.js")
+    source, _, _ = templates().loader.get_source(templates(), "judge.js")
     assert len(source.splitlines()) <= 600
     assert not re.search(r"\b(import|require|eval|innerHTML|document\.write)\b", source)
 

@@ -92,7 +92,7 @@ def test_without_an_incumbent_searches_are_held_against_the_chosen_one():
 
 
 def test_each_query_has_a_bar_and_its_figures_are_told():
-    parts = templates.TEMPLATES.get_template("parts.html.j2").module
+    parts = templates.templates().get_template("parts.html.j2").module
     figures = {"metric": "nDCG@10", "wins": 2, "ties": 1, "losses": 1}
     picture = parts.sorted_gains([1.0, 0.5, 0.0, -0.5], figures)
     shown = BeautifulSoup(picture, "html.parser")
