@@ -79,8 +79,8 @@ def _questions_of(retrievals, roots):
     """A row for each trace: query, query_id, documents, calls, n_lists, is_agent.
 
     roots: by trace what it was asked as a whole. documents: pairs of id and text, of
-    the last list. calls: of a trace that searched
-    with several texts; its query is what the trace was asked as a whole."""
+    the last list. calls: of a trace that searched with several texts; its query is what
+    the trace was asked as a whole."""
     by_trace: dict[str, list[Retrieval]] = {}
     for each in sorted(retrievals, key=lambda each: each.ended.rjust(40)):
         by_trace.setdefault(each.trace, []).append(each)
@@ -91,14 +91,13 @@ def _questions_of(retrievals, roots):
         whole = roots.get(trace) or of_trace[0].query
         rows.append(
             {
-                "session": next(
-                    (each.session for each in of_trace if each.session), ""
-                ),
+                "session": of_trace[0].session,
                 "query": whole if is_agent else of_trace[-1].query,
                 "documents": of_trace[-1].documents,
                 "calls": [
                     {"asked": each.query, "ids": _ids_shown(each.documents)}
                     for each in latest.values()
+                    if is_agent
                 ],
                 "n_lists": len(of_trace),
                 "is_agent": is_agent,

@@ -8,6 +8,7 @@ sqlalchemy. No server is asked."""
 import json
 import os
 import tempfile
+from contextlib import chdir
 from pathlib import Path
 
 import mlflow
@@ -187,7 +188,8 @@ def langfuse() -> None:
 
 def of_mlflow() -> None:
     """Traces of MLflow, from its own store in a file, without its tags."""
-    with tempfile.TemporaryDirectory() as folder:
+    # beside its database MLflow writes traces into the folder where it runs
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
         mlflow.set_tracking_uri(f"sqlite:///{folder}/mlflow.db")
 
         @mlflow.trace(span_type="RETRIEVER")
