@@ -37,6 +37,11 @@ def draw(
     strata, too. drawn: up to n_each of each stratum; weight: see `weighed`. judged:
     queries of an older folder, which come first in their stratum, and are all drawn:
     nobody judges anew."""
+    return _interleaved(_in_strata(log, judged, strata, seed), n_each)
+
+
+def _in_strata(log, judged=(), strata=None, seed=""):
+    """The different queries of a log, each with its stratum, in the order of a hash."""
     typed = log.assign(question=log["question"].str.strip())
     table = pooling.strata(typed["question"].repeat(times_of(log)))
     table = table.merge(typed.drop_duplicates("question"), on="question")
@@ -48,7 +53,11 @@ def draw(
     table["hash"] = texts.map(corpus.short_hash)
     before = {*map(as_compared, judged)}
     table["is_later"] = ~table["question"].map(as_compared).isin(before)
-    table = table.sort_values(["is_later", "hash", "question"], ignore_index=True)
+    return table.sort_values(["is_later", "hash", "question"], ignore_index=True)
+
+
+def _interleaved(table, n_each):
+    """The queries of `_in_strata` with strata mixed, up to n_each of each drawn."""
     by_kind = table.groupby("kind")
     sizes = by_kind["lines"].transform("size")
     n_judged = sizes - by_kind["is_later"].transform("sum")
@@ -63,13 +72,9 @@ def draw(
 
 def times_of(log: pd.DataFrame) -> pd.Series:
     """How often each query of a log was typed: by one of HOW_OFTEN, or once a row."""
-    for name in log:
+    for name in (name for name in log if name.lower() in HOW_OFTEN):
         numbers = pd.to_numeric(log[name], errors="coerce")
-        if (
-            name.lower() in HOW_OFTEN
-            and (numbers >= 1).all()
-            and (numbers % 1 == 0).all()
-        ):
+        if (numbers >= 1).all() and (numbers % 1 == 0).all():
             return numbers.astype(int)
     return pd.Series(1, log.index)
 
@@ -78,11 +83,12 @@ def draw_so_many(
     log: pd.DataFrame, n: int, strata: pd.Series | None = None, seed: str = ""
 ) -> pd.DataFrame:
     """As `draw`, of n queries in all: as many of each stratum as there are, at most."""
-    sizes = draw(log, len(log), strata=strata, seed=seed)["kind"].value_counts()
+    ordered = _in_strata(log, strata=strata, seed=seed)
+    sizes = ordered["kind"].value_counts()
     n_each = next(
         (each for each in range(1, n + 1) if sizes.clip(upper=each).sum() >= n), n
     )
-    table = draw(log, n_each, strata=strata, seed=seed)
+    table = _interleaved(ordered, n_each)
     return weighed(table.assign(drawn=table["place"] <= n))
 
 

@@ -30,10 +30,17 @@ def are_events(names: Iterable[str]) -> bool:
     return "action_name" in map(str.lower, names)
 
 
-def clicks_of(tables: Sequence[Table], words: dict[str, str]) -> pd.DataFrame:
+def clicks_of(tables: Sequence[Table], asked: Sequence[Table] = ()) -> pd.DataFrame:
     """The clicks of tables of events: query, document and position (NaN without one).
 
-    words: the text of each id of a query, for events that have an id alone."""
+    asked: tables with the text of each id of a query, for events that have an id
+    alone."""
+    words = {
+        str(row["query_id"]): str(row["user_query"])
+        for table in asked
+        if {"query_id", "user_query"} <= {*table.frame}
+        for row in table.frame[["query_id", "user_query"]].to_dict("records")
+    }
     parts = [pd.DataFrame(columns=list(EVENT))]
     for table in tables:
         frame = flattened(table.frame)

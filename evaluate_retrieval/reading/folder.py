@@ -192,17 +192,12 @@ def read(
         source, tables.documents, judged, ranked, tables.notes
     )
     documents, on_courses = _with_courses(documents, tables, judged)
-    calls = tables.traces.calls if tables.traces else {}
+    calls = {}
     on_contents = []
-    if tables.traces and tables.traces.contents:
-        ids, on_contents = matching.of_contents(tables.traces.contents, documents)
-        ranked = {name: _renamed(run, ids) for name, run in ranked.items()}
-        calls = {
-            id_: [
-                {**call, "ids": [ids.get(i, i) for i in call["ids"]]} for call in each
-            ]
-            for id_, each in calls.items()
-        }
+    if tables.traces:
+        ranked, calls, on_contents = matching.with_contents(
+            ranked, tables.traces.calls, tables.traces.contents, documents
+        )
     log = _log_of(tables)
     ground_truth = None
     courses = {document["id"]: document["course"] for document in documents}
@@ -259,7 +254,9 @@ def read(
         *on_alternatives,
         *on_copies,
         *_count_sentences(log, graded, unanswered, own, relevant),
-        *_click_sentences(tables, graded, relevant),
+        *clicks.beside_judgements(
+            clicks.clicks_of(tables.events, tables.traced), graded, relevant
+        ),
         *on_language,
     ]
     whole = Folder(
@@ -331,13 +328,6 @@ def _runs_of(tables, judged):
     return runs.read_runs(tables.lines, tables.runs, ids, by_text)
 
 
-def _renamed(run, ids):
-    """A run in which some ids have another name: a dict of query id: ids."""
-    return {
-        query: [ids.get(id_, id_) for id_ in ranked] for query, ranked in run.items()
-    }
-
-
 def _with_courses(documents, tables, judged):
     """Documents, of one course where no query has one, and notes.
 
@@ -378,18 +368,6 @@ def _twin_sentences(twins):
         "of them, and they count as one document"
     )
     return [f"{len(twins):,} {problem}"] if twins else []
-
-
-def _click_sentences(tables, graded, relevant):
-    """Sentences on the clicks of a log, see `clicks.beside_judgements`."""
-    words = {
-        str(row["query_id"]): str(row["user_query"])
-        for table in tables.traced
-        if {"query_id", "user_query"} <= {*table.frame}
-        for row in table.frame[["query_id", "user_query"]].to_dict("records")
-    }
-    rows = clicks.clicks_of(tables.events, words)
-    return clicks.beside_judgements(rows, graded, relevant)
 
 
 def _without_sealed(whole):

@@ -106,6 +106,33 @@ def _by_context(judged, documents, name):
     return judged.dropna(subset="document"), notes
 
 
+def with_contents(
+    runs: dict[str, dict[str, list[str]]],
+    calls: dict[str, list[dict]],
+    contents: dict[str, str],
+    documents: utils.Documents,
+) -> tuple[dict[str, dict[str, list[str]]], dict[str, list[dict]], list[str]]:
+    """Runs and calls with the documents that have the texts that were shown; notes.
+
+    contents: see `of_contents`."""
+    if not contents:
+        return runs, calls, []
+    ids, notes = of_contents(contents, documents)
+
+    def named(listed: list[str]) -> list[str]:
+        return [ids.get(id_, id_) for id_ in listed]
+
+    runs = {
+        name: {query: named(ranked) for query, ranked in run.items()}
+        for name, run in runs.items()
+    }
+    calls = {
+        query: [{**call, "ids": named(call["ids"])} for call in of_query]
+        for query, of_query in calls.items()
+    }
+    return runs, calls, notes
+
+
 def of_contents(
     contents: dict[str, str], documents: utils.Documents
 ) -> tuple[dict[str, str], list[str]]:

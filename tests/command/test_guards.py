@@ -1,17 +1,13 @@
 """Limits beside the metric: queries that find nothing, and the time of a query."""
 
-import json
-from contextlib import redirect_stdout
-from io import StringIO
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from junit_schema import problems_of
-from sixty import write_folder
+from sixty import said, write_folder
 from test_facts import is_a
 
-from evaluate_retrieval.line import main
 from evaluate_retrieval.measuring.guards import guards_of, share_empty
 
 SEARCHES = """
@@ -46,14 +42,6 @@ def folder(tmp_path_factory):
     (path / "searches.py").write_text(SEARCHES)
     (path / "data" / "ground-truth-data.csv").unlink()
     return path
-
-
-def said(folder, *words):
-    line = [*words[:1], folder / "data", "--searches", folder / "searches.py"]
-    line += ["--only-own", "--json", "--out", folder / "out", *words[1:]]
-    with redirect_stdout(StringIO()) as shown:
-        code = main([*map(str, line)])
-    return code, json.loads(shown.getvalue())
 
 
 def test_a_candidate_beyond_a_limit_is_not_shipped(folder):

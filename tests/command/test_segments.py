@@ -1,9 +1,6 @@
 """Segments of the queries: a verdict on each, by its name, with one error for all."""
 
-import json
-from contextlib import redirect_stdout
 from dataclasses import replace
-from io import StringIO
 from xml.etree import ElementTree
 
 import numpy as np
@@ -13,10 +10,10 @@ from bs4 import BeautifulSoup
 from evidence import segments as evidence
 from junit_schema import problems_of
 from refusals import refused
+from sixty import said
 from test_facts import is_a
 from test_gate import IDS, JUDGED, kept
 
-from evaluate_retrieval.line import main
 from evaluate_retrieval.measuring import segments
 from evaluate_retrieval.measuring.baseline import (
     outcomes_of,
@@ -61,14 +58,6 @@ def folder(tmp_path_factory):
     judged["tenant"] = [f"t{n % 2}" for n in range(N)]
     judged.to_csv(path / "data" / "judged-queries.csv", index=False)
     return path
-
-
-def said(folder, *words):
-    line = [*words[:1], folder / "data", "--searches", folder / "searches.py"]
-    line += ["--only-own", "--json", "--out", folder / "out", *words[1:]]
-    with redirect_stdout(StringIO()) as shown:
-        code = main([*map(str, line)])
-    return code, json.loads(shown.getvalue())
 
 
 def test_a_better_search_that_lost_a_language_says_so(folder):

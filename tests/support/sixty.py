@@ -1,6 +1,12 @@
 """Sixty documents, a judged and a generated query for each, and searches of these."""
 
+import json
+from contextlib import redirect_stdout
+from io import StringIO
+
 import pandas as pd
+
+from evaluate_retrieval.line import main
 
 N = 60
 SEARCHES = """
@@ -29,3 +35,12 @@ def write_folder(path):
     asked = pd.DataFrame({"question": queries, "document": ids})
     asked.to_csv(path / "data" / "ground-truth-data.csv", index=False)
     return path
+
+
+def said(folder, *words):
+    """The exit code and the facts of a command on such a folder."""
+    line = [*words[:1], folder / "data", "--searches", folder / "searches.py"]
+    line += ["--only-own", "--json", "--out", folder / "out", *words[1:]]
+    with redirect_stdout(StringIO()) as shown:
+        code = main([*map(str, line)])
+    return code, json.loads(shown.getvalue())
