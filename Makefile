@@ -95,9 +95,9 @@ bench: .venv/tested             ## measure the speed ratios of the design in one
 evidence: .venv/installed       ## print the tables of docs/evidence that simulations make: some hours (after `make collections` with these)
 	@for script in scripts/evidence/*.py; do echo "## $$script"; $(BIN)/python "$$script" || exit 1; done
 
-slides: .venv/installed         ## decks for 45 minutes in results/slides-45, which need no network (MINUTES=15 or 90 for another session, CLASS=1 folds the results)
+slides: .venv/installed         ## decks for 45 minutes in results/slides-45, which need no network (LESSON=02 for one, MINUTES=15 or 90 for another session, CLASS=1 folds the results)
 	@$(call locked,--group slides)
-	@scripts/slides/make $(BIN) "$(COURSE_RESULTS)/slides-$(or $(MINUTES),45)" $(or $(MINUTES),45)
+	@scripts/slides/make $(BIN) "$(COURSE_RESULTS)/slides-$(or $(MINUTES),45)" $(or $(MINUTES),45) $(LESSON)
 
 notes: .venv/installed          ## a page of notes for each lesson, and the handout, to print: results/notes
 	@$(BIN)/python scripts/notes.py
