@@ -99,8 +99,8 @@ slides: .venv/installed         ## decks for 45 minutes in results/slides-45, wh
 	@$(call locked,--group slides)
 	@scripts/slides/make $(BIN) "$(COURSE_RESULTS)/slides-$(or $(MINUTES),45)" $(or $(MINUTES),45) $(LESSON)
 
-notes: .venv/installed          ## a page of notes for each lesson, and the handout, to print: results/notes
-	@$(BIN)/python scripts/notes.py
+notes: .venv/installed          ## a page of notes for each lesson, the handout and a sheet for pairs, to print: results/notes (LESSON=02 for one)
+	@$(BIN)/python scripts/notes.py $(LESSON)
 
 site: .venv/installed           ## the committed notebooks as pages in results/site, where lessons also run (OFFLINE=1 without network, BROWSER=0 pages alone)
 	@$(call locked,--group site)

@@ -23,6 +23,7 @@ WHOLE = "es/02-evaluacion-de-texto.ipynb"  # has no table: for 90 minutes only
 LINK = re.compile(r"\[([^]]*)\]\(([^)]*\.ipynb)#[^)]*\)")
 # from how many minutes on a section is shown that no table names; others from 45
 SINCE = {"Exercises": 90, "What you saw": 15, "What to do at work": 15}
+GUESS = re.compile(r"(?m)^## (\d\d).*\n\n\*\*Guess:\*\* (.*\?) \*\*(.*)\*\*")
 SHOWN_LINE = 3  # seconds for a line of code that nobody reads aloud
 QUIZ = re.compile("(?s)<details><summary>(.*?)</summary>(.*?)</details>")
 DICTIONARY = re.compile(r"\{['\d][^{}]*\}")
@@ -139,7 +140,7 @@ def with_own_slides(title, cells):
 
 
 def readable(output):
-    """Write a dictionary in an output as a table or in words; a log is cut, in place."""
+    """Write a dictionary in an output as a table or in words, and cut a log."""
     data = output.get("data", {})
     place, kind = (output, "text") if "text" in output else (data, "text/plain")
     text = place.get(kind, "")
@@ -189,7 +190,7 @@ def cut(notebook, sheet, minutes, guess=None):
     number to guess, and its question."""
     kept = []
     for row, cells in rows(notebook, sheet):
-        since, start, does, pause, title = row
+        since, start, _, pause, title = row
         if since > minutes:
             continue
         said = {"row": row, "notes": notes(cells)}
@@ -214,18 +215,13 @@ def cut(notebook, sheet, minutes, guess=None):
 
 def guesses(page):
     """The number to guess and its question, by the number of the notebook."""
-    lessons = re.findall(
-        r"(?m)^## (\d\d).*\n\n\*\*Guess:\*\* (.*\?) \*\*(.*)\*\*", page
-    )
-    others = re.findall(r"(?m)^\| \[(\d\d)\]\([^|]*\| ([^|:]*): ([^|(]*)", page)
-    found = {number: (value, question) for number, question, value in lessons}
-    return found | {
-        number: (
-            value,
-            f"{question.strip()[0].upper()}{question.strip()[1:]}: how much?",
-        )
-        for number, value, question in others
+    found = {
+        number: (value, question) for number, question, value in GUESS.findall(page)
     }
+    others = re.findall(r"(?m)^\| \[(\d\d)\]\([^|]*\| ([^|:]*): ([^|(]*)", page)
+    for number, value, what in others:
+        found[number] = (value, f"How much: {what.strip()}?")
+    return found
 
 
 def write(minutes, folder, lesson=""):
