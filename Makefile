@@ -55,9 +55,9 @@ test: .venv/tested              ## ruff, djlint, types, unit tests and nbval ove
 check:                          ## what this machine has for the course, and what to do about what it lacks
 	@$(PYTHON) scripts/check.py
 
-lab: $(INSTALLED)               ## open the notebooks in JupyterLab (CLASS=1 opens copies without outputs, and folds what the text says of them)
+lab: $(INSTALLED)               ## open lesson 01 in JupyterLab, the others beside it (CLASS=1 opens copies without outputs, and folds what the text says of them)
 	@$(if $(CLASS),,echo "What you change is saved in notebooks/. git restore notebooks brings back what is committed.")
-	$(BIN)/jupyter lab $(SILENT) $(if $(CLASS),"$$($(BIN)/python scripts/fold.py)",notebooks)
+	JUPYTER_CONFIG_PATH="$(CURDIR)/scripts/lab" $(BIN)/jupyter lab $(SILENT) --LabApp.default_url=/lab/tree/01-ground-truth.ipynb $(if $(CLASS),"$$($(BIN)/python scripts/fold.py)",notebooks)
 
 elasticsearch: .venv/installed  ## start Elasticsearch on this machine, with Docker or else with Java 17
 	@if $(DOCKER); then $(PROJECT) docker compose up -d --wait; else $(BIN)/python scripts/node.py start; fi

@@ -52,9 +52,11 @@ STATE = """() => {
     wide: document.documentElement.scrollWidth - innerWidth,
     broken: [...document.images].filter((image) => !image.naturalWidth).length,
     not_enlarged: pictures.filter((one) => one.closest("a")?.href !== one.src).length,
-    small: pictures.filter((one) => !one.closest("picture") && 
-      one.offsetWidth * (one.src.endsWith(".svg") ? 21 : 16.67) < 11.9 * one.naturalWidth
-    ).length,
+    small: pictures.filter((one) => {
+      const text = one.src.endsWith(".svg") ? 21 : 16.67;
+      const pixels = one.offsetWidth * text / one.naturalWidth;
+      return !one.closest("picture") && pixels < 11.9;
+    }).length,
     language: document.documentElement.lang,
   };
 }"""
