@@ -26,7 +26,7 @@ from evaluate_retrieval.measuring import (
     scored,
     segments,
 )
-from evaluate_retrieval.measuring.baseline import (
+from evaluate_retrieval.measuring.baseline_file import (
     BASELINE,
     Kept,
     read_baseline,
@@ -139,7 +139,7 @@ def _evaluated(options, run_id, last, spends):
     """Read a folder, run all searches, decide, and write the files: `Evaluated`.
 
     spends: see `evaluated_and_kept`. last: what the last run kept, a dict of kind:
-    `baseline.Kept`. Where the folder has no queries, the report says what to do next.
+    `Kept`. Where the folder has no queries, the report says what to do next.
     ValueError where there is no search."""
     folder = read_aloud(options)
     out = options.out
@@ -383,7 +383,7 @@ def searches_to_keep(
     """The search that a baseline keeps, by the kind of the queries: a dict of names.
 
     failed: what failed of your searches, `own.Went` by name. name: of the search, or
-    None. Then it is that of the baseline, a dict of kind: `baseline.Kept`, if it was
+    None. Then it is that of the baseline, a dict of kind: `Kept`, if it was
     ranked; else the chosen one. ValueError for a name that no search has, and for a
     search of the baseline that failed."""
     kind = results.whole.measure.kind
@@ -403,7 +403,7 @@ def kept_of(
     searches: dict[str, str],
     by: str | None = None,
 ) -> dict[str, Kept]:
-    """What a baseline keeps of a search of each kind of query: dict of `baseline.Kept`.
+    """What a baseline keeps of a search of each kind of query: dict of `Kept`.
 
     searches: a dict of kind: name. by: see `segments.labels_of`."""
     kept = {}

@@ -7,12 +7,12 @@ import numpy as np
 from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import intervals, metric
 from evaluate_retrieval.measuring.baseline import (
-    Kept,
     answerable,
     changed_judgements,
     with_judgements,
     with_todays_ids,
 )
+from evaluate_retrieval.measuring.baseline_file import Kept
 
 
 def since_last(last: Mapping[str, Kept], now: Mapping[str, Kept]) -> list[str]:

@@ -16,7 +16,7 @@ from course import our_data
 from evaluate_retrieval.commands import judge, manifest
 from evaluate_retrieval.judging import cuts, judged_texts, labels, numbered
 from evaluate_retrieval.line import main
-from evaluate_retrieval.measuring import baseline, since
+from evaluate_retrieval.measuring import baseline, baseline_file, since
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import corpus, folder, listing, writing
 
@@ -383,14 +383,14 @@ TEXT_OF = {id_: f"text {id_}" for id_ in IDS}
 
 
 def kept(rank, ids=IDS, texts=TEXT_OF):
-    """`baseline.Kept` of a query for each id, which stands at a rank."""
+    """`baseline_file.Kept` of a query for each id, which stands at a rank."""
     queries = pd.DataFrame({"query_id": IDS, "question": IDS, "need": IDS})
     pairs = [*zip(IDS, ids, strict=True)]
     first = [f"none{n}" for n in range(1, rank)]
     rankings = {query: [*first, id_] for query, id_ in pairs}
     nothing = dict.fromkeys(first, 0)
     qrels = {query: nothing | ({id_: 1} if id_ in ids else {}) for query, id_ in pairs}
-    return baseline.Kept("mine", queries, rankings, qrels, Measure(), texts)
+    return baseline_file.Kept("mine", queries, rankings, qrels, Measure(), texts)
 
 
 MOVED = {f"new-{id_}": text for id_, text in TEXT_OF.items()}

@@ -18,12 +18,8 @@ from refusals import refused
 from evaluate_retrieval.commands import gate
 from evaluate_retrieval.line import main
 from evaluate_retrieval.measuring import looks, releases
-from evaluate_retrieval.measuring.baseline import (
-    BASELINE,
-    Kept,
-    outcomes_of,
-    read_baseline,
-)
+from evaluate_retrieval.measuring.baseline import outcomes_of
+from evaluate_retrieval.measuring.baseline_file import BASELINE, Kept, read_baseline
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.measuring.outcomes import outcomes_as_json
 from evaluate_retrieval.reading import needs
@@ -389,7 +385,8 @@ def test_a_reference_is_a_file_of_its_own(story):
 
 
 def test_a_baseline_that_unpacks_without_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("evaluate_retrieval.measuring.baseline.MOST_UNPACKED", 1_000)
+    module = "evaluate_retrieval.measuring.baseline_file"
+    monkeypatch.setattr(f"{module}.MOST_UNPACKED", 1_000)
     (tmp_path / BASELINE).write_bytes(gzip.compress(b" " * 100_000))
     with refused(BASELINE):
         read_baseline(tmp_path / BASELINE)
