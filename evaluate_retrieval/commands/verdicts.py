@@ -177,7 +177,7 @@ def keep_run(folder: Folder, record: Mapping[str, Any]) -> None:
     key = looks.hash_of([record["search"], record["metric"], record["lists"]])
     earlier = looks.read_looks(folder.source, looks.ALONE)
     look = looks.next_look(earlier, key, record["judgements"], {})
-    _write(folder, replace(look, says=record), looks.ALONE)
+    _write_where_possible(folder, replace(look, says=record), looks.ALONE)
 
 
 def _keep_look(folder, measured, look):
@@ -191,10 +191,10 @@ def _keep_look(folder, measured, look):
         )
         if problem:
             log.info(problem)
-    _write(folder, look)
+    _write_where_possible(folder, look)
 
 
-def _write(folder, look, part=""):
+def _write_where_possible(folder, look, part=""):
     """Write a look, where the folder can be written."""
     try:
         looks.write_look(folder.source, look, part)

@@ -1,14 +1,16 @@
 """The figures that the log of looks has of each run, and what has changed between."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, date, datetime
+from importlib.metadata import PackageNotFoundError, version
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from evaluate_retrieval import __version__, utils
+from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import looks
 from evaluate_retrieval.measuring.baseline import Kept
 from evaluate_retrieval.measuring.metric import Measure
@@ -16,8 +18,8 @@ from evaluate_retrieval.measuring.since import prints_of
 from evaluate_retrieval.reading.listing import KEPT_IN
 
 FIGURES = ["value", "low", "high"]
-MOST = 10  # runs in a picture
-COMPARED = ["search", "metric", "judgements", "documents", "version", "lists"]
+LAST_RUNS = 10  # runs in a picture
+WATCHED = ["search", "metric", "judgements", "documents", "version", "lists"]
 
 
 def record_of(
@@ -32,7 +34,7 @@ def record_of(
         "day": str(date.today()),
         "time": datetime.now(UTC).isoformat(),
         "run": run_id,
-        "version": __version__,
+        "version": _installed_version(),
         "search": kept.search,
         "metric": str(kept.measure),
         "kind": kept.measure.kind,
@@ -45,6 +47,13 @@ def record_of(
         **prints_of(kept),
         "since": [dict(each) for each in since if each["search"] == kept.search],
     }
+
+
+def _installed_version():
+    """Which version of the command runs; "" where it is not installed."""
+    with suppress(PackageNotFoundError):
+        return version("retrieval-evaluation-course")
+    return ""
 
 
 def runs_of(source: Path) -> list[dict[str, Any]]:
@@ -60,7 +69,7 @@ def runs_of(source: Path) -> list[dict[str, Any]]:
         for row in rows:
             figures = map(float, row["figures"][row["search"]])
             row |= dict(zip(FIGURES, figures, strict=True))
-        return compared(rows)
+        return with_changes(rows)
     except (KeyError, TypeError, ValueError) as error:
         place = source / KEPT_IN / looks.LOOKS_IN
         problem = f"a look was edited: {type(error).__name__} {error}"
@@ -68,28 +77,28 @@ def runs_of(source: Path) -> list[dict[str, Any]]:
 
 
 def last_runs(runs: list[dict[str, Any]], measure: Measure) -> list[dict[str, Any]]:
-    """The last MOST of them with intervals by one metric, for a picture."""
+    """The last LAST_RUNS of them with intervals by one metric, for a picture."""
     same = [row for row in runs if row["metric"] == str(measure)]
-    return compared([row for row in same if row["low"] == row["low"]][-MOST:])
+    return with_changes([row for row in same if row["low"] == row["low"]][-LAST_RUNS:])
 
 
-def compared(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def with_changes(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Runs, each with what is another than in the one before: see `runs_of`."""
     pairs = zip([None, *rows], rows, strict=False)
-    return [row | _compared(before, row) for before, row in pairs]
+    return [row | _since_former(before, row) for before, row in pairs]
 
 
-def _compared(before, now):
+def _since_former(before, now):
     """What is another than in the run before, and what that did to the figure."""
     if before is None:
         return {"changed": [], "is_other": False, "parts": None}
-    changed = [name for name in COMPARED if before[name] != now[name]]
+    changed = [name for name in WATCHED if before[name] != now[name]]
     is_other = not {"search", "metric"}.isdisjoint(changed)
-    parts = None if is_other else _parts(before, now)
+    parts = None if is_other else _parts_of_change(before, now)
     return {"changed": changed, "is_other": is_other, "parts": parts}
 
 
-def _parts(before, now):
+def _parts_of_change(before, now):
     """What labels, and what is ranked, did to the figure of one search; or None.
 
     Where one of the two is as it was, all is by the other. Else today's labels on the
