@@ -153,7 +153,7 @@ def between_runs(row: Mapping[str, Any]) -> str:
 
 def n_runs(n: int) -> str:
     """Of how many runs there are figures."""
-    return f"{n:,} runs." if n else "No run has kept its figures here: evaluate does."
+    return f"Runs so far: {n:,}." if n else "No run has kept its figures here yet."
 
 
 def pair(figures: Mapping[str, Any], names: tuple[str, str]) -> str:
