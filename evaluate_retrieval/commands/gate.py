@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import run, steps
+from evaluate_retrieval.commands import run, steps, verdicts
 from evaluate_retrieval.commands.options import DecidingOptions, option
 from evaluate_retrieval.measuring import (
     baseline,
     baseline_file,
     guards,
+    history,
     junit,
     leaks,
     looks,
@@ -190,6 +191,10 @@ def _update(options, evaluated, kept, sealed):
     From then on a part of the queries is sealed, if there are enough."""
     write_bytes(options.baseline, (options.out / baseline_file.BASELINE).read_bytes())
     log.info(f"{options.baseline} is of this run now")
+    board = evaluated.results.board
+    for each in kept.values():
+        record = history.record_of(each, board, evaluated.run_id, evaluated.since)
+        verdicts.keep_run(evaluated.folder, record)
     if not options.release:
         return
     whole = releases.joined(kept, sealed)

@@ -18,6 +18,7 @@ from evaluate_retrieval.commands.options import Options, SearchOptions
 from evaluate_retrieval.judging import judged_texts, next_pairs
 from evaluate_retrieval.measuring import (
     decision,
+    history,
     intervals,
     looks,
     pairs,
@@ -120,7 +121,7 @@ def evaluated_and_kept(
         with suppress(OSError, ValueError):  # of a former version
             last = read_baseline(path)
     with manifest.recorded_run(options, models(options)) as run_id:
-        evaluated = _evaluated(options, run_id, last, spends)
+        evaluated = replace(_evaluated(options, run_id, last, spends), run_id=run_id)
         results = evaluated.results
         if results and evaluated.candidates:
             failed = evaluated.candidates.went
@@ -131,7 +132,7 @@ def evaluated_and_kept(
                 kept = releases.with_times(kept, slowest(evaluated.candidates.own))
             write_baseline(path, kept, run_id)
             files = [*evaluated.files, path]
-            evaluated = replace(evaluated, files=files, run_id=run_id)
+            evaluated = replace(evaluated, files=files)
     return evaluated, kept
 
 
@@ -154,7 +155,14 @@ def _evaluated(options, run_id, last, spends):
     folder, candidates = candidates_of(folder, options)
     chosen = steps.choose(folder, candidates)
     results = steps.measure(folder, candidates, chosen)
-    verdict = verdicts.verdict_at(folder, candidates, results, options, spends)
+    since = _changes_since(last, folder, results)
+    record = None
+    if spends:
+        of_today = verdicts.incumbent_in(candidates, results.whole, options.incumbent)
+        names = searches_to_keep(results, {}, of_today, {})
+        [kept] = kept_of(folder, results, names).values()
+        record = history.record_of(kept, results.board, run_id, since)
+    verdict = verdicts.verdict_at(folder, candidates, results, options, record)
     pair = steps.pair_of(candidates, results, verdict)
     figures = verdicts.figures_of(results, pair, verdict)
     evaluated = Evaluated(
@@ -169,7 +177,8 @@ def _evaluated(options, run_id, last, spends):
         failures=failures_in(folder, results, out),
         judge_next=next_pairs.next_to_judge(folder, results, verdict),
         plan=verdicts.planned(results.whole, verdict, options),
-        changes=_changes_since(last, folder, results),
+        since=since,
+        runs=history.runs_of(folder.source),
         noise=noise_in(results.whole),
         margin=options.margin,
         segments=segments.by_column(results.whole, pair, options.by, options.margin),
@@ -192,7 +201,7 @@ def noise_in(measured: scored.Measured) -> dict[str, Noise]:
 
 
 def _changes_since(last, folder, results):
-    """What has changed since the last run, in words: see `since_last`."""
+    """What has changed since the last run: see `since_last`."""
     ranked_again = {
         kind: kept.search
         for kind, kept in last.items()

@@ -19,6 +19,7 @@ from evaluate_retrieval.line import main
 from evaluate_retrieval.measuring import baseline, baseline_file, since
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import corpus, folder, listing, writing
+from evaluate_retrieval.words import sentences
 
 RESET = "To reset your password open the settings, choose account and press the button."
 MAIL = "A mail with a link arrives within ten minutes; it is valid for one hour."
@@ -431,7 +432,8 @@ def test_a_change_is_what_the_labels_did_and_what_the_search_did():
     for query in IDS:  # a second relevant document was judged
         now.qrels[query]["second"] = 1
     whole = 1 + 1 / np.log2(3)
-    [sentence] = since.since_last({"judged": before}, {"judged": now})
+    [facts] = since.since_last({"judged": before}, {"judged": now})
+    sentence = sentences.since(facts)
     assert f"from 1.000 to {0.5 / whole:.3f}" in sentence
     assert f"{1 / whole - 1:+.3f} by the labels" in sentence
     assert f"{-0.5 / whole:+.3f} by the search" in sentence

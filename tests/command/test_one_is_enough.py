@@ -11,6 +11,7 @@ from evaluate_retrieval.judging import adding, next_pairs
 from evaluate_retrieval.line import main
 from evaluate_retrieval.measuring import baseline_file, since
 from evaluate_retrieval.reading import folder
+from evaluate_retrieval.words import sentences
 
 N = 12  # queries
 QUERIES = [f"q{n}" for n in range(N)]
@@ -76,7 +77,8 @@ def test_other_alternatives_are_told_as_a_change_of_labels(source, tmp_path):
     now = baseline_file.read_baseline(tmp_path / "out" / baseline_file.BASELINE)
     kept = now["judged"]
     before = {"judged": replace(kept, alternatives={})}
-    [sentence] = since.since_last(before, now)
+    [facts] = since.since_last(before, now)
+    sentence = sentences.since(facts)
     assert f"{N} queries have other alternatives." in sentence
     assert "+0.000 by the search" in sentence
     assert since.since_last(now, now) == []
