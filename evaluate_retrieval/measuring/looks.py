@@ -176,7 +176,7 @@ def next_look(
     key, state, shares: see `Look`."""
     looks = list(looks)
     trials = {look.key: look.trial for look in looks}
-    # two branches may have used one number: merged, the next one goes beyond both
+    # two branches may have used one number: the next one counts the trials of both
     trial = trials.get(key, 1 + max([len(trials), *trials.values()]))
     for look in looks:
         if (look.key, look.state) == (key, state):

@@ -149,9 +149,7 @@ def test_two_branches_that_looked_are_merged(folder):
     git(folder.parent, "merge", "-q", "-m", "both", "a")
     kept = looks.read_looks(folder)
     assert [look.trial for look in kept] == [1, 2, 2]
-    assert (
-        looks.next_look(kept, "another", "", {}).trial == 4
-    )  # no error is spent twice
+    assert looks.next_look(kept, "another", "", {}).trial == 4
 
 
 def test_a_file_of_an_older_version_is_read_and_one_that_was_edited_is_named(folder):
