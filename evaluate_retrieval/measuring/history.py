@@ -12,7 +12,7 @@ import pandas as pd
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import looks
-from evaluate_retrieval.measuring.baseline import Kept
+from evaluate_retrieval.measuring.baseline_file import Kept
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.measuring.since import prints_of
 from evaluate_retrieval.reading.listing import KEPT_IN
