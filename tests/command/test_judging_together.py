@@ -195,6 +195,28 @@ def test_a_page_of_a_clock_that_is_ahead_hides_no_correction(shop):
     assert {*grading.last_grades(path)["grade"]} == {"0"}
 
 
+@pytest.mark.filterwarnings("ignore:.*all of one need")
+def test_an_older_grade_of_a_person_that_does_not_count_is_told(shop, caplog):
+    """A clock that was ahead hours ago looks right: no later correction is hidden."""
+    facts = write_pages(shop)["me"]
+    paths = [
+        saved(facts, grade, shop.parent / f"{grade}.csv", time=time)
+        for grade, time in {
+            "2": "2026-11-28T13:00:00.000Z",  # judged at 10, by a clock that is ahead
+            "1": "2026-11-28T11:00:00.000Z",
+        }.items()
+    ]
+    add(shop, paths[0])
+    add(shop, paths[1])
+    n = len(facts["pairs"])
+    said = f"me: {n} grades are older than another one of the same person"
+    assert [each for each in caplog.messages if said in each]
+    assert set(settling.last_rows(shop)["grade"]) == {"2"}
+    caplog.clear()
+    add(shop, *paths)  # what is there says nothing
+    assert not [each for each in caplog.messages if "are older" in each]
+
+
 def test_a_page_has_pairs_of_complete_queries_in_the_folders_order(shop):
     facts = write_pages(shop, "--people", "ann,ben,carl,dora")
     assert {*facts} == {"ann", "ben", "carl", "dora"}
