@@ -116,10 +116,8 @@ def settle_page(
 
     keys: see `grading.keys_for`. leaders: see `to_settle`. served: see
     `pages.judging_page`. It names nobody, and says nothing of searches."""
-    there = {document["id"]: document for document in folder.documents}
     pairs = to_settle(folder.source, leaders)
-    hashes = {id_: dealing.hash_of_text(each) for id_, each in there.items()}
-    shown = pairs["document"].map(hashes)
+    shown = dealing.with_texts(pairs, folder.documents)["text"]
     # what was edited since is another document; a terminal keeps no hash
     pairs = pairs[shown.notna() & ((pairs["text"] == "") | (pairs["text"] == shown))]
     key_of = {each["grade"]: each["key"] for each in pages.scale_in(keys)}

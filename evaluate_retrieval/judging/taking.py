@@ -78,13 +78,7 @@ def of_this_folder(
     rows["note"] = rows["note"].map(grading.one_line).str.slice(0, LONGEST_NOTE)
     rows["want"] = rows["want"].map(grading.one_line).str.slice(0, LONGEST_NOTE)
     rows = rows.merge(dealt[[*corpus.TO_JUDGE, "text"]], on=keys)
-    needed = {*rows["document"]}
-    hashes = {
-        each["id"]: dealing.hash_of_text(each)
-        for each in folder.documents
-        if each["id"] in needed
-    }
-    is_same = rows["document"].map(hashes) == rows["text"]
+    is_same = dealing.with_texts(rows, folder.documents)["text"] == rows["text"]
     rows = rows[is_same].sort_values("time", kind="stable")
     return SavedGrades(
         rows[TAKEN_COLUMNS].reset_index(drop=True), int((~is_same).sum())
