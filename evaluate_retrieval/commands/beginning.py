@@ -59,13 +59,16 @@ def tiles_of(evaluated: Any) -> list[dict[str, str]]:
     pair = evaluated.pair
     figures = evaluated.figures
     measured = evaluated.results.whole
-    doubt = False
+    beside = ""
     if figures and measured.condensed is not None:
-        doubt = bool(measured.judged[list(pair)].min() < 1)
+        is_doubtful = measured.judged[list(pair)].min() < 1
+        beside = "Unjudged results count as not relevant." if is_doubtful else ""
+    if measured.weights is not None and np.ptp(measured.weights) > 0:
+        beside += " Of 100 as your weights count them."
     times = evaluated.results.board["ms_per_query"]
     names = pair if figures else pair[:1]
     return [
-        tiles.gain_tile(evaluated.first, len(measured.values), doubt=doubt),
+        tiles.gain_tile(evaluated.first, len(measured.values), beside=beside.strip()),
         tiles.risk_tile(figures, figures["n_candidates"] if figures else 1),
         tiles.cost_tile({"ms": [float(times.get(name, np.nan)) for name in names]}),
     ]

@@ -207,6 +207,14 @@ def pair_headline(figures: Mapping[str, Any], names: tuple[str, str]) -> str:
 
 def order_of_all(table: Any, base: str, noun: str = "searches") -> str:
     """How many rows of a table are better than a base, and worse: one sentence."""
+    if len(table) == 1:
+        [row] = table.to_dict("records")
+        said = (
+            f"significantly {row['order']} than"
+            if row["order"]
+            else "not decided against"
+        )
+        return f"“{table.index[0]}” is {said} “{base}”"
     better, worse = (int(table["order"].eq(word).sum()) for word in ("better", "worse"))
     of_all = f"Of {len(table)} {noun}, {better or 'none'}"
     return f"{of_all} significantly better than “{base}”, {worse or 'none'} worse"

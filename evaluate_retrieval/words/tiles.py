@@ -12,12 +12,12 @@ WHAT = "a relevant document first"
 
 
 def gain_tile(
-    first: Mapping[str, Any], n: int, what: str = WHAT, doubt: bool = False
+    first: Mapping[str, Any], n: int, what: str = WHAT, beside: str = ""
 ) -> dict[str, str]:
     """Of 100 queries, how many more have what is wanted.
 
     first: see `pairs.first_relevant`; {} where nothing is compared. n: of the queries.
-    doubt: whether unjudged results could change it."""
+    beside: a sentence on how they count."""
     if not first:
         return _tile("Gain", "nothing to compare", "")
     times = round(100 * first["difference"])
@@ -29,9 +29,7 @@ def gain_tile(
     counts = f"{new:,} of {n:,}" if new == old else f"{new:,} instead of {old:,}"
     of_all = "" if new == old else f" of {n:,}"
     note = f"{word} {what} ({_may_be(first)}). Here: {counts}{of_all}."
-    if doubt:
-        note += " Unjudged results count as not relevant."
-    return _tile("Gain", figure.replace("-", "−"), note)
+    return _tile("Gain", figure.replace("-", "−"), f"{note} {beside}".strip())
 
 
 def _may_be(row):
