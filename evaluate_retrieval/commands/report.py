@@ -14,6 +14,7 @@ from evaluate_retrieval.commands import beginning, steps
 from evaluate_retrieval.judging import agreed
 from evaluate_retrieval.measuring import (
     decision,
+    history,
     intervals,
     leaks,
     metric,
@@ -115,7 +116,9 @@ def page(evaluated: Any, run_id: str, path: Path) -> None:
     sections += of_yours(candidates.own)
     sections += of_folder(folder, candidates.models.values(), run_id)
     top = drawn(evaluated, gains, base)
-    _write(path, "report.html.j2", evaluated.margin, sections=sections, top=top)
+    runs = history.last_runs(evaluated.runs, measured.measure)
+    shown = {"runs": runs, "between": sentences.between_runs, "top": top}
+    _write(path, "report.html.j2", evaluated.margin, sections=sections, **shown)
 
 
 def drawn(evaluated: Any, gains: pd.DataFrame, base: str) -> dict[str, Any]:
