@@ -28,7 +28,7 @@ from evaluate_retrieval.reading.writing import write_table, write_text
 from evaluate_retrieval.searching.call_files import agents_in
 from evaluate_retrieval.words import sentences, tiles
 from evaluate_retrieval.words.constants import NOT_WORSE
-from evaluate_retrieval.words.templates import render
+from evaluate_retrieval.words.templates import chance, render
 
 COLUMNS = ["all found", "low", "high", "found", "first call", "recovery", "waste"]
 COLUMNS += ["calls", "results", "tokens", "milliseconds"]
@@ -125,7 +125,7 @@ def _agents_compared(folder, queries, agents, base, out):
     log.info(board.round(3).to_string(na_rep=""))
     if len(rows):
         log.info(f"\nEach agent minus {base!r}, 95 % intervals, p corrected by Holm:")
-        log.info(rows.round(3).to_string())
+        log.info(rows.assign(p=rows["p"].map(chance)).round(3).to_string())
     by_query = pd.concat(tables, names=["agent", "query_id"]).reset_index()
     files = [out / "calls.csv", out / "calls.html"]
     write_table(by_query, files[0])
