@@ -16,6 +16,7 @@ from evaluate_retrieval.commands import manifest, report, steps, verdicts
 from evaluate_retrieval.commands.evaluated import Evaluated
 from evaluate_retrieval.commands.keeping import kept_of, searches_to_keep
 from evaluate_retrieval.commands.options import Options, SearchOptions
+from evaluate_retrieval.commands.pair import pair_page
 from evaluate_retrieval.judging import judged_texts, next_pairs, settling
 from evaluate_retrieval.measuring import (
     decision,
@@ -385,5 +386,5 @@ def _write_results(evaluated, out):
     files = [out / name for name in ("leaderboard.csv", *tables)]
     if not evaluated.figures:
         return files
-    report.pair_page(evaluated, page)
+    pair_page(evaluated, page)
     return [page, *files]
