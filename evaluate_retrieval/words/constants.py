@@ -6,7 +6,7 @@ MARGIN = 0.01  # of the metric: a cheaper search may lose this much, and no more
 LARGE = 0.5  # of the metric: a query that loses more has lost most of what it had
 FEW = 50  # queries; fewer decide nothing, and nothing is tuned on them
 # A search is shipped below this p. One judges more, and looks again: eight looks at it
-# ship a search without gain in 2.5 % of cases, see docs/reference/command.md
+# ship a search without gain in 2.5 % of cases, see docs/reference/rules.md
 LEVEL = 0.01
 UNITS = {"generated": "documents", "judged": "needs"}  # what an interval draws
 LEFT_OUT = (
