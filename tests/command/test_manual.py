@@ -1,14 +1,18 @@
 """The manual: what is written from the code is current, and its lines can be typed."""
 
+import contextlib
+import json
 import re
 import shlex
+import shutil
 
+import jsonschema
 import manual
 import pytest
 
 from evaluate_retrieval import line
 from evaluate_retrieval.commands import options
-from evaluate_retrieval.reading import places
+from evaluate_retrieval.reading import folder, places
 
 HOW_TO = sorted((places.ROOT / "docs" / "how-to").glob("*.md"))
 PAGES = [*HOW_TO, places.ROOT / "docs" / "for-agents.md", places.ROOT / "README.md"]
@@ -42,3 +46,73 @@ def test_each_line_of_a_page_can_be_typed(page):
         module = line.module_of(command)
         parser = options.parser_of(command, module.HELP, module.OPTIONS)
         options.options_of(rest, parser, module.OPTIONS)
+
+
+# --- The page for coding agents ----------------------------------------------
+
+FOR_AGENTS = (places.ROOT / "docs" / "for-agents.md").read_text("utf-8")
+FACTS = places.ROOT / "evaluate_retrieval" / "words" / "facts.schema.json"
+SCHEMA = json.loads(FACTS.read_text("utf-8"))
+CASES = places.ROOT / "tests" / "command" / "cases"
+BY_WORDS = """
+IDS = {ids}
+TEXTS = {texts}
+
+
+def new(question):
+    words = question.lower().split()
+    return sorted(IDS, key=lambda id_: -sum(word in TEXTS[id_] for word in words))
+
+
+SEARCHES = {{"today": lambda question: IDS, "new": new}}
+"""
+OF_CASES = {  # the exit codes of the three commands
+    "golden-set-expected-sources": [0, 0, 0],
+    "quepid-export": [2, 2, 2],
+    "judged-minimal-columns": [2, 2, 2],
+    "rank-eval-request": [2, 2, 2],
+    "qrels-duplicate-conflict": [3, 3, 3],
+}
+
+
+@pytest.mark.parametrize("name", OF_CASES)
+def test_the_lines_for_agents_give_json_of_the_schema(
+    name, tmp_path, monkeypatch, capsys
+):
+    shutil.copytree(CASES / name, tmp_path / "faq")
+    monkeypatch.chdir(tmp_path)
+    documents = []
+    with contextlib.suppress(ValueError):
+        documents = folder.read(tmp_path / "faq").documents
+    texts = {each["id"]: each["text"].lower() for each in documents}
+    program = BY_WORDS.format(ids=[*texts], texts=texts)
+    (tmp_path / "searches.py").write_text(program)
+    typed = lines_of_commands(FOR_AGENTS)
+    assert [words[0] for words in typed] == ["evaluate", "compare", "gate"]
+    codes = []
+    for words in typed:
+        code = line.main(words)
+        shown = json.loads(capsys.readouterr().out)
+        jsonschema.validate(shown, SCHEMA)
+        assert shown["code"] == code
+        codes.append(code)
+        made = tmp_path / "results" / "baseline.json.gz"
+        if words[0] == "evaluate" and made.exists():
+            shutil.copy(made, tmp_path / "baseline.json.gz")
+    assert codes == OF_CASES[name]
+
+
+def test_the_fields_for_agents_are_those_of_the_schema():
+    rows = re.findall(r"(?m)^\| *(`[a-z]+`|all|) *\| (`[^|]*) \| .* \|$", FOR_AGENTS)
+    of_all = {name for each in SCHEMA["$defs"].values() for name in properties_of(each)}
+    command = ""
+    for whom, fields in rows:
+        command = whom.strip("`") or command
+        there = properties_of(SCHEMA["$defs"].get(command, {})) or of_all
+        assert {*re.findall(r"`(\w+)`", fields)} <= {*there}, command
+    assert len(rows) > 7
+
+
+def properties_of(definition):
+    """The fields that a definition of the schema has."""
+    return definition.get("properties", {})
