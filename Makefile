@@ -82,7 +82,7 @@ metrics: .venv/installed        ## for authors: write the table of docs/referenc
 	@$(BIN)/python scripts/metrics_table.py
 
 manual: .venv/installed         ## for authors: write docs/reference/command.md from the help of the command, and the terminal of README
-	@$(BIN)/python scripts/manual.py
+	@$(BIN)/python scripts/manual.py && $(BIN)/python scripts/recording.py
 
 new-notebook: .venv/installed   ## for authors: write the skeletons of a notebook for the curious (NAME=19-how-it-grows), and say what is left
 	@$(BIN)/python scripts/new_notebook.py $(NAME)

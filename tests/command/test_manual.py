@@ -9,6 +9,7 @@ import shutil
 import jsonschema
 import manual
 import pytest
+import recording
 
 from evaluate_retrieval import line
 from evaluate_retrieval.commands import options
@@ -46,6 +47,14 @@ def test_each_line_of_a_page_can_be_typed(page):
         module = line.module_of(command)
         parser = options.parser_of(command, module.HELP, module.OPTIONS)
         options.options_of(rest, parser, module.OPTIONS)
+
+
+def test_the_terminal_of_the_demo_shows_what_it_prints_today():
+    """`make manual` draws it; times may be others."""
+    shown = recording.rows_in(recording.DEMO_PICTURE.read_text("utf-8"))
+    today = recording.picture_of(recording.lines_of_the_demo())
+    assert shown == recording.rows_in(today)
+    assert sum(row.startswith("Ship") for row in shown) == 1
 
 
 # --- The page for coding agents ----------------------------------------------
