@@ -53,7 +53,7 @@ def rows_of(heading):
 def columns_of(heading):
     """The columns of a table of the page: those always there, and *only if* ones."""
     always, only_if = set(), set()
-    for name, _, meaning, *_ in rows_of(heading):
+    for name, meaning, *_ in rows_of(heading):
         target = only_if if meaning.startswith("**only if**") else always
         target.update(re.findall(r"`([^`]+)`", name))
     return always, only_if
