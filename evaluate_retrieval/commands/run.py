@@ -18,6 +18,7 @@ from evaluate_retrieval.commands.options import Options, SearchOptions
 from evaluate_retrieval.judging import judged_texts, next_pairs
 from evaluate_retrieval.measuring import (
     decision,
+    history,
     intervals,
     looks,
     pairs,
@@ -26,7 +27,7 @@ from evaluate_retrieval.measuring import (
     scored,
     segments,
 )
-from evaluate_retrieval.measuring.baseline import (
+from evaluate_retrieval.measuring.baseline_file import (
     BASELINE,
     Kept,
     read_baseline,
@@ -120,7 +121,7 @@ def evaluated_and_kept(
         with suppress(OSError, ValueError):  # of a former version
             last = read_baseline(path)
     with manifest.recorded_run(options, models(options)) as run_id:
-        evaluated = _evaluated(options, run_id, last, spends)
+        evaluated = replace(_evaluated(options, run_id, last, spends), run_id=run_id)
         results = evaluated.results
         if results and evaluated.candidates:
             failed = evaluated.candidates.went
@@ -131,7 +132,7 @@ def evaluated_and_kept(
                 kept = releases.with_times(kept, slowest(evaluated.candidates.own))
             write_baseline(path, kept, run_id)
             files = [*evaluated.files, path]
-            evaluated = replace(evaluated, files=files, run_id=run_id)
+            evaluated = replace(evaluated, files=files)
     return evaluated, kept
 
 
@@ -139,7 +140,7 @@ def _evaluated(options, run_id, last, spends):
     """Read a folder, run all searches, decide, and write the files: `Evaluated`.
 
     spends: see `evaluated_and_kept`. last: what the last run kept, a dict of kind:
-    `baseline.Kept`. Where the folder has no queries, the report says what to do next.
+    `Kept`. Where the folder has no queries, the report says what to do next.
     ValueError where there is no search."""
     folder = read_aloud(options)
     out = options.out
@@ -154,7 +155,14 @@ def _evaluated(options, run_id, last, spends):
     folder, candidates = candidates_of(folder, options)
     chosen = steps.choose(folder, candidates)
     results = steps.measure(folder, candidates, chosen)
-    verdict = verdicts.verdict_at(folder, candidates, results, options, spends)
+    since = _changes_since(last, folder, results)
+    record = None
+    if spends:
+        of_today = verdicts.incumbent_in(candidates, results.whole, options.incumbent)
+        names = searches_to_keep(results, {}, of_today, {})
+        [kept] = kept_of(folder, results, names).values()
+        record = history.record_of(kept, results.board, run_id, since)
+    verdict = verdicts.verdict_at(folder, candidates, results, options, record)
     pair = steps.pair_of(candidates, results, verdict)
     figures = verdicts.figures_of(results, pair, verdict)
     evaluated = Evaluated(
@@ -169,7 +177,8 @@ def _evaluated(options, run_id, last, spends):
         failures=failures_in(folder, results, out),
         judge_next=next_pairs.next_to_judge(folder, results, verdict),
         plan=verdicts.planned(results.whole, verdict, options),
-        changes=_changes_since(last, folder, results),
+        since=since,
+        runs=history.runs_of(folder.source),
         noise=noise_in(results.whole),
         margin=options.margin,
         segments=segments.by_column(results.whole, pair, options.by, options.margin),
@@ -192,7 +201,7 @@ def noise_in(measured: scored.Measured) -> dict[str, Noise]:
 
 
 def _changes_since(last, folder, results):
-    """What has changed since the last run, in words: see `since_last`."""
+    """What has changed since the last run: see `since_last`."""
     ranked_again = {
         kind: kept.search
         for kind, kept in last.items()
@@ -383,7 +392,7 @@ def searches_to_keep(
     """The search that a baseline keeps, by the kind of the queries: a dict of names.
 
     failed: what failed of your searches, `own.Went` by name. name: of the search, or
-    None. Then it is that of the baseline, a dict of kind: `baseline.Kept`, if it was
+    None. Then it is that of the baseline, a dict of kind: `Kept`, if it was
     ranked; else the chosen one. ValueError for a name that no search has, and for a
     search of the baseline that failed."""
     kind = results.whole.measure.kind
@@ -403,7 +412,7 @@ def kept_of(
     searches: dict[str, str],
     by: str | None = None,
 ) -> dict[str, Kept]:
-    """What a baseline keeps of a search of each kind of query: dict of `baseline.Kept`.
+    """What a baseline keeps of a search of each kind of query: dict of `Kept`.
 
     searches: a dict of kind: name. by: see `segments.labels_of`."""
     kept = {}
