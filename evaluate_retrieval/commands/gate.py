@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import run, steps, verdicts
+from evaluate_retrieval.commands import keeping, run, steps, verdicts
 from evaluate_retrieval.commands.options import DecidingOptions, option
 from evaluate_retrieval.measuring import (
     baseline,
@@ -177,7 +177,7 @@ def _sealed(evaluated, kept, by):
     searches = {name: evaluated.candidates.searches[name]}
     candidates = replace(evaluated.candidates, searches=searches, cross_fitted={})
     results = steps.measure(folder.sealed, candidates, name)
-    return run.kept_of(folder.sealed, results, {folder.decides: name}, by)
+    return keeping.kept_of(folder.sealed, results, {folder.decides: name}, by)
 
 
 def _since_release(options, evaluated, before, last, kept, sealed):

@@ -134,7 +134,7 @@ def carry_out(options: JudgeOptions) -> dict:
     if options.serve:
         return served_until_interrupted(folder, pairs, options, leaders)
     if options.people:
-        pairs = of_person(pairs, options.name)
+        pairs = dealing.of_person(pairs, options.name)
     says = asking.ask_in_terminal(folder, pairs, options.name, leaders)
     return {"says": says, "code": NOT_WORSE}
 
@@ -162,19 +162,6 @@ def _scale_of(folder):
     return keys, [says.split()[0] for says in keys.values()]
 
 
-def of_person(pairs: pd.DataFrame, person: str) -> pd.DataFrame:
-    """The pairs that were dealt to a person, as a list to judge has them."""
-    people = pairs["people"].str.split(";")
-    is_theirs = people.map(lambda names: person in names).astype(bool)
-    return pairs.loc[is_theirs, corpus.TO_JUDGE]
-
-
-def who_judges(pairs: pd.DataFrame, people: Any = None) -> list[str]:
-    """The people whom pairs were dealt to. people: names, who has left is none."""
-    there = dict.fromkeys(pairs["people"].str.split(";").explode())
-    return [name for name in there if not people or name in names_in(people)]
-
-
 def _pages_for(folder, pairs):
     """The grades of a folder, and a function: the page of a person, and its policy."""
     keys, grades = _scale_of(folder)
@@ -182,7 +169,7 @@ def _pages_for(folder, pairs):
     rules = settling.rules_of(folder.source)
 
     def page_for(person: str, served: dict[str, Any] | None = None) -> tuple[str, str]:
-        theirs = of_person(pairs, person)
+        theirs = dealing.of_person(pairs, person)
         rows = settling.last_rows(folder.source)
         judged = {*map(tuple, rows.loc[rows["judge"] == person, PAIR].to_numpy())}
         places = enumerate(map(tuple, theirs[PAIR].to_numpy()))
@@ -198,7 +185,7 @@ def write_pages(folder: Folder, pairs: pd.DataFrame, options: JudgeOptions) -> d
 
     pairs: see `dealt`."""
     _, _, page_for = _pages_for(folder, pairs)
-    people = who_judges(pairs, options.people)
+    people = dealing.who_judges(pairs, names_in(options.people or []))
     files = []
     for person in people:
         files.append(options.out / f"judge-{person}.html")
@@ -219,11 +206,12 @@ def room_for(
     folder: Folder,
     pairs: pd.DataFrame,
     leaders: pd.DataFrame | None = None,
-    names: Any = None,
+    names: Sequence[str] = (),
 ) -> room.Room:
     """What a server has to know of the people who judge: `room.Room`.
 
-    pairs: see `dealt`. leaders: see `settling.to_settle`. names: see `who_judges`. One
+    pairs: see `dealt`. leaders: see `settling.to_settle`. names: see
+    `dealing.who_judges`. One
     more seat is for who leads: to settle, and to see all."""
     keys, grades, page_of = _pages_for(folder, pairs)
 
@@ -245,7 +233,7 @@ def room_for(
         page, policy, _ = settling.settle_page(folder, keys, leaders, served)
         return page, policy
 
-    seats = room.seats_for([*who_judges(pairs, names), BY_HAND])
+    seats = room.seats_for([*dealing.who_judges(pairs, names), BY_HAND])
     return room.Room(folder, grades, seats, page_for, {"settle": settle})
 
 
@@ -253,7 +241,7 @@ def served_until_interrupted(
     folder: Folder, pairs: pd.DataFrame, options: JudgeOptions, leaders: pd.DataFrame
 ) -> dict:
     """Serve the pages until Ctrl-C, and add what was judged: a dict."""
-    of_room = room_for(folder, pairs, leaders, options.people)
+    of_room = room_for(folder, pairs, leaders, names_in(options.people or []))
     with room.server_of(of_room, options.host, options.port) as server:
         links = room.links_of(of_room, server)
         lead = links.pop(BY_HAND)

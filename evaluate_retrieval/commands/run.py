@@ -3,7 +3,7 @@
 options: see `options.SearchOptions`."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ import pandas as pd
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest, report, steps, verdicts
 from evaluate_retrieval.commands.evaluated import Evaluated
+from evaluate_retrieval.commands.keeping import kept_of, searches_to_keep
 from evaluate_retrieval.commands.options import Options, SearchOptions
 from evaluate_retrieval.judging import judged_texts, next_pairs
 from evaluate_retrieval.measuring import (
@@ -127,6 +128,9 @@ def evaluated_and_kept(
             failed = evaluated.candidates.went
             names = searches_to_keep(results, failed, name, baseline)
             kept = kept_of(evaluated.folder, results, names, options.by)
+            for search in {*names.values()} & {*results.whole.repeats}:
+                says = "the baseline keeps one list a query: of the first run: %s"
+                log.info(says, search)
             kept = releases.with_updates(kept, baseline)
             if options.max_p95_ms is not None:
                 kept = releases.with_times(kept, slowest(evaluated.candidates.own))
@@ -381,69 +385,3 @@ def _write_results(evaluated, out):
         return files
     report.pair_page(evaluated, page)
     return [page, *files]
-
-
-def searches_to_keep(
-    results: steps.Results,
-    failed: Mapping[str, Any],
-    name: str | None,
-    baseline: dict[str, Kept],
-) -> dict[str, str]:
-    """The search that a baseline keeps, by the kind of the queries: a dict of names.
-
-    failed: what failed of your searches, `own.Went` by name. name: of the search, or
-    None. Then it is that of the baseline, a dict of kind: `Kept`, if it was
-    ranked; else the chosen one. ValueError for a name that no search has, and for a
-    search of the baseline that failed."""
-    kind = results.whole.measure.kind
-    before = baseline[kind].search if kind in baseline else ""
-    if name:
-        return {kind: named(name, results.rankings)}
-    if before in results.rankings:
-        return {kind: before}
-    if before in failed:
-        raise ValueError(sentences.trouble(before, failed[before]))
-    return {kind: results.chosen}
-
-
-def kept_of(
-    folder: Folder,
-    results: steps.Results,
-    searches: dict[str, str],
-    by: str | None = None,
-) -> dict[str, Kept]:
-    """What a baseline keeps of a search of each kind of query: dict of `Kept`.
-
-    searches: a dict of kind: name. by: see `segments.labels_of`."""
-    kept = {}
-    for kind, search in searches.items():
-        measured = results.whole
-        if search in measured.repeats:
-            log.info(
-                "the baseline keeps one list a query: of the first run: %s", search
-            )
-        queries = measured.queries
-        ids = trec.query_ids(queries)
-        table = queries[["question"]].assign(
-            query_id=ids,
-            need=intervals.groups_of(queries),
-            weight=intervals.weights_of(queries),
-        )
-        labels = segments.labels_of(queries, by)
-        if labels is not None:
-            table[segments.SEGMENT] = labels.to_numpy()
-        ranked = [list(trec.without_end(row)) for row in measured.ranked[search]]
-        qrels = utils.qrels_of(utils.right_answers(queries))
-        alternatives = dict(zip(ids, queries.get("alternatives", ()), strict=False))
-        kept[kind] = Kept(
-            search,
-            table,
-            dict(zip(ids, ranked, strict=True)),
-            dict(zip(ids, qrels, strict=True)),
-            folder.measure,
-            folder.hashes,
-            measured.judgements,
-            {query_id: names for query_id, names in alternatives.items() if names},
-            folder.only_answered,
-        )
-    return kept

@@ -153,3 +153,16 @@ def keep_dealt(source: Path, dealt: pd.DataFrame) -> None:
         table = pd.concat([read_dealt(source), dealt[DEALT_COLUMNS]])
         table = table.drop_duplicates([*PAIR, "text"], keep="last")
         write_table(table, path)
+
+
+def of_person(pairs: pd.DataFrame, person: str) -> pd.DataFrame:
+    """The pairs that were dealt to a person, as a list to judge has them."""
+    people = pairs["people"].str.split(";")
+    is_theirs = people.map(lambda names: person in names).astype(bool)
+    return pairs.loc[is_theirs, corpus.TO_JUDGE]
+
+
+def who_judges(pairs: pd.DataFrame, people: Collection[str] = ()) -> list[str]:
+    """The people whom pairs were dealt to. people: if given, who has left is none."""
+    there = dict.fromkeys(pairs["people"].str.split(";").explode())
+    return [name for name in there if not people or name in people]

@@ -30,6 +30,8 @@ def divided(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
     Bulk files have both."""
     names = [name for name in frame if str(name).lower() == "action_name"]
+    if not names:  # nearly all tables, some of them large: no copy
+        return frame.iloc[:0], frame
     is_event = frame[names].notna().any(axis=1) & (frame[names] != "").any(axis=1)
     return frame[is_event], frame[~is_event]
 

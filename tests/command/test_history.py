@@ -2,12 +2,12 @@
 
 import json
 import shutil
-import subprocess
 from itertools import pairwise
 
 import pandas as pd
 import pytest
 from refusals import refused
+from repository import git
 
 from evaluate_retrieval import evaluate, gate, history
 from evaluate_retrieval.measuring import looks
@@ -125,11 +125,6 @@ def test_a_new_baseline_of_the_gate_is_a_run_and_other_gates_are_none(folder):
     assert len(history(folder)["runs"]) == 1
     gate(folder, path, update=True, **asked)
     assert [row["queries"] for row in history(folder)["runs"]] == [N, N]
-
-
-def git(folder, *words):
-    who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
-    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
 
 
 def test_two_branches_that_looked_are_merged(folder):

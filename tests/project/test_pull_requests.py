@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 import yaml
+from repository import git
 
 from evaluate_retrieval.line import main
 from evaluate_retrieval.reading.places import ROOT
@@ -34,11 +35,6 @@ def skip(reason):
     """Skip the test, unless REQUIRE_INSTALL is set."""
     assert not os.environ.get("REQUIRE_INSTALL"), reason
     pytest.skip(reason)
-
-
-def git(folder, *words):
-    who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
-    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
 
 
 @pytest.fixture(scope="module")

@@ -40,7 +40,7 @@ SEARCHES = {
     "slides": ["notebooks/README"],
     "pytest": ["docs/how-to/test-a-search", "docs/reference/notebook-tests"],
     "chunks": ["notebooks/04", "notebooks/more/12"],
-    "GitHub Actions": ["docs/how-to/gate"],
+    "GitHub Actions": ["docs/how-to/pull-requests", "docs/how-to/gate"],
     "reranker": ["notebooks/GLOSSARY", "notebooks/more/11"],
 }
 MANUALS = sorted((ROOT / "docs").rglob("*.md"))
