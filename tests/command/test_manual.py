@@ -57,6 +57,22 @@ def test_the_terminal_of_the_demo_shows_what_it_prints_today():
     assert sum(row.startswith("Ship") for row in shown) == 1
 
 
+EVIDENCE = sorted((places.ROOT / "docs" / "evidence").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", EVIDENCE, ids=lambda page: page.stem)
+def test_a_table_of_evidence_has_the_line_that_makes_it(page):
+    """In its own part of the page, unless that says it was measured once."""
+    text = page.read_text("utf-8")
+    parts = [part for part in re.split(r"(?m)^## ", text) if "\n|---" in part]
+    assert parts
+    for part in parts:
+        scripts = re.findall(r"scripts/evidence/\w+\.py", part)
+        assert all((places.ROOT / script).exists() for script in scripts)
+        is_said = scripts or "measured once" in part.lower() or "make bench" in part
+        assert is_said or "`evaluate-retrieval " in part, part.partition("\n")[0]
+
+
 # --- The page for coding agents ----------------------------------------------
 
 FOR_AGENTS = (places.ROOT / "docs" / "for-agents.md").read_text("utf-8")
