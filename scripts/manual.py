@@ -57,10 +57,10 @@ def whose(names: list[str], commands: list[str]) -> str:
     """The heading above the options of some commands, in as few words as may be."""
     others = [name for name in commands if name not in names]
     if not others:
-        return "### All commands"
+        return "### Options of all commands"
     few = len(others) < len(names)
     shown = ", ".join(f"`{name}`" for name in (others if few else names))
-    return f"### {'All but ' if few else ''}{shown}"
+    return f"### Options of {'all but ' if few else ''}{shown}"
 
 
 def written_part() -> str:
