@@ -279,8 +279,7 @@ SCREENS = {
 }
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
 def test_axe_has_nothing_to_say_of_any_screen(opened, scheme, width):
     for name, reach in SCREENS.items():
         how = {"width": width, "height": 800}
