@@ -21,8 +21,8 @@ HELP = "why one search beats another"
 class CompareOptions(SearchOptions):
     """a and b: names of searches, with or without "own: "."""
 
-    a: str = option("", place=True)
-    b: str = option("", place=True)
+    a: str = option('a search, also without the "own: " of its name', place=True)
+    b: str = option("the search that it is compared with", place=True)
 
 
 OPTIONS = CompareOptions

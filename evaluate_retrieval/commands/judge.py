@@ -88,13 +88,13 @@ class JudgeOptions(SearchOptions):
     )
     serve: bool = option("serve the pages to those in one room, until Ctrl-C", False)
     host: str = option(
-        "of the pages that are served; 0.0.0.0 is for all who reach this machine",
+        "where pages are served; 0.0.0.0 is for all who reach this machine",
         room.THIS_MACHINE,
         metavar="ADDRESS",
         **FILLED,
     )
     port: int = option(
-        "of the pages that are served",
+        "where pages are served",
         room.PORT,
         metavar="N",
         convert=int,
