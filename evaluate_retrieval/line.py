@@ -19,6 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 from evaluate_retrieval import __version__
 from evaluate_retrieval.words.constants import ERROR, TERMINATED
+from evaluate_retrieval.words.terminal import (
+    emphasised,
+    files_shown,
+    folded,
+    sentences_shown,
+)
 from evaluate_retrieval.words.text import printable, without_secrets
 
 if TYPE_CHECKING:  # `--version` and `--help` need not wait for pandas
@@ -145,8 +151,11 @@ def logs_shown(as_json: bool = False) -> Iterator[None]:
         text = printable(record.getMessage())
         is_warning = record.levelno >= logging.WARNING
         times[text] += is_warning
-        if not is_warning or times[text] == 1:
-            print(text, file=stream, flush=True)
+        if is_warning and times[text] > 1:
+            return
+        with _no_bar_at(stream):
+            print(folded(text) if _is_terminal(stream) else text, file=stream)
+            stream.flush()
 
     # without the line of our code that it comes from
     def show_warning(message: Any, *_: Any, **__: Any) -> None:
@@ -173,6 +182,18 @@ def logs_shown(as_json: bool = False) -> Iterator[None]:
                 print(f"({n:,} times: {text:.120})", file=sys.stderr)
         for logger in loggers:
             logger.removeHandler(handler)
+
+
+def _is_terminal(stream):
+    return stream is not None and stream.isatty()
+
+
+def _no_bar_at(stream):
+    """A context in which no bar of tqdm is in the way of what is printed."""
+    bars = sys.modules.get("tqdm")
+    if bars is None or not _is_terminal(stream):
+        return contextlib.nullcontext()
+    return bars.tqdm.external_write_mode(stream)
 
 
 class Terminated(KeyboardInterrupt):
@@ -207,10 +228,19 @@ def nearby(path: str | Path) -> Path:
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
-def last_lines(result: dict) -> list[str]:
+def last_lines(result: dict, has_colours: bool = False) -> list[str]:
     """The last lines that a terminal shows of a result: the decision, and the files."""
-    files = [str(nearby(path)) for path in result.get("files", ())]
-    return [printable(result["says"]), *files]
+    first, *others = sentences_shown(printable(result["says"]))
+    if has_colours:
+        first = emphasised(first, result["code"])
+    files = [nearby(path) for path in result.get("files", ())]
+    return [first, *others, *files_shown(files)]
+
+
+def has_colours() -> bool:
+    """Whether the output is a terminal, and nobody has asked for no colours."""
+    is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return _is_terminal(sys.stdout) and not is_plain and sys.platform != "win32"
 
 
 def json_of(result: dict) -> str:
@@ -269,14 +299,23 @@ def _run_and_shown(words):
         return 0
     as_json = "--json" in words
     with logs_shown(as_json), ended_by_signals():
+        if not {"-h", "--help"} & {*words}:
+            log.info(_first_line(words))  # what a command needs takes a while to load
         result = result_of(words)
     if as_json and sys.stdout is None:
         raise OSError("--json: standard output is closed")
     if as_json:
         print(json_of(result), flush=True)
     elif "error" not in result:
-        print(*last_lines(result), sep="\n", flush=True)
+        print(*last_lines(result, has_colours()), sep="\n", flush=True)
     return result["code"]
+
+
+def _first_line(words):
+    """What is asked for, before anything is loaded: the command, and its folder."""
+    command, *rest = words if is_command(words[:1]) else ["evaluate", *words]
+    places = [word for word in rest[:1] if not word.startswith("-")]
+    return without_secrets(" ".join(["evaluate-retrieval", command, *places]))
 
 
 def result_of(words: list[str]) -> dict:

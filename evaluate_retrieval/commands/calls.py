@@ -99,7 +99,8 @@ def _agents_compared(folder, queries, agents, base, out):
     log.info(board.round(3).to_string(na_rep=""))
     if len(rows):
         log.info(f"\nEach agent minus {base!r}, 95 % intervals, p corrected by Holm:")
-        log.info(rows.round(3).to_string())
+        p = rows["p"].map(lambda p: "<0.001" if p < 0.001 else f"{p:.3f}")
+        log.info(rows.round(3).assign(p=p).to_string())
     by_query = pd.concat(tables, names=["agent", "query_id"]).reset_index()
     files = [out / "calls.csv", out / "calls.html"]
     write_table(by_query, files[0])

@@ -12,6 +12,7 @@ from evaluate_retrieval.searching.names import named
 from evaluate_retrieval.searching.own import of_queries
 from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import FEW, LEFT_OUT, UNDECIDED, UNITS
+from evaluate_retrieval.words.terminal import step
 
 HELP = "why one search beats another"
 
@@ -39,13 +40,15 @@ def carry_out(options: CompareOptions) -> dict:
 
 
 def _compared(options: CompareOptions) -> dict:
-    folder = run.read_aloud(options)
+    with step(1, "reading"):
+        folder = run.read_aloud(options)
     run.check_scale(folder, options)
     if folder.decides is None:
         problem = "there are no queries that can decide"
         raise utils.InputError(options.source, problem)
     names = (options.a, options.b)
-    folder, candidates = run.candidates_of(folder, options, names)
+    with step(2, "asking and tuning searches"):
+        folder, candidates = run.candidates_of(folder, options, names)
     pair = (
         named(options.a, candidates.searches),
         named(options.b, candidates.searches),
@@ -59,8 +62,10 @@ def _compared(options: CompareOptions) -> dict:
             problem = f"ranks less than half of the {folder.decides} queries"
             raise utils.InputError(problem=problem, value=name)
     candidates = replace(candidates, searches=two)
-    results = steps.measure(folder, candidates, pair[0])
-    figures = pairs.summary(results.whole, pair)
+    with step(4, "ranking"):
+        results = steps.measure(folder, candidates, pair[0])
+    with step(5, "deciding"):
+        figures = pairs.summary(results.whole, pair)
     path = options.out / f"{'-against-'.join(trec.file_names(pair).values())}.html"
     manifest.sign(options.out, written=[path])
     evaluated = Evaluated(

@@ -3,6 +3,7 @@
 options: see `options.SearchOptions`."""
 
 import logging
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict, replace
@@ -44,7 +45,7 @@ from evaluate_retrieval.reading.folder import (
     read,
     written_causes,
 )
-from evaluate_retrieval.reading.listing import FAILURES, TEXTS
+from evaluate_retrieval.reading.listing import FAILURES, NOT_READ, TEXTS
 from evaluate_retrieval.reading.writing import make_folder, write_table
 from evaluate_retrieval.searching import built_in, embedding
 from evaluate_retrieval.searching.names import full_names, named
@@ -64,6 +65,7 @@ from evaluate_retrieval.searching.repeats import (
 from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import UNITS
 from evaluate_retrieval.words.templates import line_of
+from evaluate_retrieval.words.terminal import step
 
 SCALE = 3  # so many different grades, and none 0, are a scale and no list
 POOLED = 5  # grades a query: of so many some are of what is not relevant
@@ -141,7 +143,8 @@ def _evaluated(options, run_id, last, spends):
     spends: see `evaluated_and_kept`. last: what the last run kept, a dict of kind:
     `baseline.Kept`. Where the folder has no queries, the report says what to do next.
     ValueError where there is no search."""
-    folder = read_aloud(options)
+    with step(1, "reading"):
+        folder = read_aloud(options)
     out = options.out
     page = out / "report.html"
     check_scale(folder, options)
@@ -151,10 +154,14 @@ def _evaluated(options, run_id, last, spends):
         report.advice_page(evaluated, run_id, page)
         return evaluated
     written_causes(out, options.source)  # one that cannot be read stops here
-    folder, candidates = candidates_of(folder, options)
-    chosen = steps.choose(folder, candidates)
-    results = steps.measure(folder, candidates, chosen)
-    verdict = verdicts.verdict_at(folder, candidates, results, options, spends)
+    with step(2, "asking and tuning searches"):
+        folder, candidates = candidates_of(folder, options)
+    with step(3, "choosing"):
+        chosen = steps.choose(folder, candidates)
+    with step(4, "ranking"):
+        results = steps.measure(folder, candidates, chosen)
+    with step(5, "deciding"):
+        verdict = verdicts.verdict_at(folder, candidates, results, options, spends)
     pair = steps.pair_of(candidates, results, verdict)
     figures = verdicts.figures_of(results, pair, verdict)
     evaluated = Evaluated(
@@ -178,10 +185,17 @@ def _evaluated(options, run_id, last, spends):
         log.info(sentence)
     for name, noise in evaluated.noise.items():
         log.info(sentences.noise(name, asdict(noise), len(results.whole.values)))
-    log.info(report.board_text(results.board, folder.queries, folder.measure))
-    files = [page, *_write_results(evaluated, out)]
-    evaluated = replace(evaluated, files=files)
-    report.page(evaluated, run_id, page)
+    n_out = sum(went.is_out for went in candidates.went.values())
+    log.info(report.board_text(results.board, folder.queries, folder.measure, n_out))
+    n_leaders = len(next_pairs.leaders_of(results, verdict))
+    if n_leaders > 1 and len(evaluated.judge_next):
+        named_so = shlex.quote(str(options.folder))
+        n_pairs = len(evaluated.judge_next)
+        log.info(sentences.to_tell_apart(n_leaders, n_pairs, named_so))
+    with step(6, "writing"):
+        files = [page, *_write_results(evaluated, out)]
+        evaluated = replace(evaluated, files=files)
+        report.page(evaluated, run_id, page)
     return evaluated
 
 
@@ -237,8 +251,14 @@ def read_aloud(options: SearchOptions) -> Folder:
             problem = f"the run {name!r} has fewer results for each query"
             raise utils.InputError(options.source, problem, option="--k", value=k)
     was_used = (folder.source / TEXTS).is_file() and not looks.read_looks(folder.source)
+    # in the last sentence on the folder; its own results are no surprise
+    n_ties = verdicts.n_ties(folder)
+    told = {f"{options.out.name}: {NOT_READ}"}
+    if n_ties == len(folder.unanswered):
+        told.add(sentences.on_no_board(n_ties))
     for note in [*folder.notes, *judged_texts.remember(folder)]:
-        log.info(note)
+        if note not in told:
+            log.info(note)
     if was_used and len(folder.unanswered):
         n_new = f"{len(folder.unanswered):,}"
         log.info(
@@ -251,6 +271,7 @@ def read_aloud(options: SearchOptions) -> Folder:
         "effect": intervals.design_effect,
         "n_needs": intervals.n_needs,
         "units": UNITS,
+        "n_ties": n_ties,
         "others": [kind for kind in whole.test if kind not in folder.test],
     }
     log.info(line_of("folder.txt.j2", **shown))

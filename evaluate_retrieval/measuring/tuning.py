@@ -44,7 +44,9 @@ def cross_fit(
         settings = settings[:1]
     # by number: a setting may be a dict, which cannot be a key
     values = {}
-    for number, setting in enumerate(tqdm(settings, desc="tune", delay=DELAY)):
+    for number, setting in enumerate(
+        tqdm(settings, desc="tune", delay=DELAY, disable=None)
+    ):
         ranking = utils.run_search(development, build(setting), k)
         scores = metric.scores_by_query(development, ranking, relevant=relevant, by=by)
         values[number] = scores[by].to_numpy()
