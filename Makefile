@@ -55,9 +55,9 @@ test: .venv/tested              ## ruff, djlint, types, unit tests and nbval ove
 check:                          ## what this machine has for the course, and what to do about what it lacks
 	@$(PYTHON) scripts/check.py
 
-lab: $(INSTALLED)               ## open the notebooks in JupyterLab (CLASS=1 opens copies without outputs, and folds what the text says of them)
+lab: $(INSTALLED)               ## open lesson 01 in JupyterLab, the others beside it (CLASS=1 opens copies without outputs, and folds what the text says of them)
 	@$(if $(CLASS),,echo "What you change is saved in notebooks/. git restore notebooks brings back what is committed.")
-	$(BIN)/jupyter lab $(SILENT) $(if $(CLASS),"$$($(BIN)/python scripts/fold.py)",notebooks)
+	JUPYTER_CONFIG_PATH="$(CURDIR)/scripts/lab" $(BIN)/jupyter lab $(SILENT) --LabApp.default_url=/lab/tree/01-ground-truth.ipynb $(if $(CLASS),"$$($(BIN)/python scripts/fold.py)",notebooks)
 
 elasticsearch: .venv/installed  ## start Elasticsearch on this machine, with Docker or else with Java 17
 	@if $(DOCKER); then $(PROJECT) docker compose up -d --wait; else $(BIN)/python scripts/node.py start; fi
@@ -95,12 +95,12 @@ bench: .venv/tested             ## measure the speed ratios of the design in one
 evidence: .venv/installed       ## print the tables of docs/evidence that simulations make: some hours (after `make collections` with these)
 	@for script in scripts/evidence/*.py; do echo "## $$script"; $(BIN)/python "$$script" || exit 1; done
 
-slides: .venv/installed         ## decks for 45 minutes in results/slides-45, which need no network (MINUTES=15 or 90 for another session, CLASS=1 folds the results)
+slides: .venv/installed         ## decks for 45 minutes in results/slides-45, which need no network (LESSON=02 for one, MINUTES=15 or 90 for another session, CLASS=1 folds the results)
 	@$(call locked,--group slides)
-	@scripts/slides/make $(BIN) "$(COURSE_RESULTS)/slides-$(or $(MINUTES),45)" $(or $(MINUTES),45)
+	@scripts/slides/make $(BIN) "$(COURSE_RESULTS)/slides-$(or $(MINUTES),45)" $(or $(MINUTES),45) $(LESSON)
 
-notes: .venv/installed          ## a page of notes for each lesson, and the handout, to print: results/notes
-	@$(BIN)/python scripts/notes.py
+notes: .venv/installed          ## a page of notes for each lesson, the handout and a sheet for pairs, to print: results/notes (LESSON=02 for one)
+	@$(BIN)/python scripts/notes.py $(LESSON)
 
 site: .venv/installed           ## the committed notebooks as pages in results/site, where lessons also run (OFFLINE=1 without network, BROWSER=0 pages alone)
 	@$(call locked,--group site)

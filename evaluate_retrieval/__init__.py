@@ -18,6 +18,7 @@ __all__ = [
     "evaluate",
     "export",
     "gate",
+    "history",
     "judge",
     "labels",
     "power",

@@ -225,6 +225,11 @@ def export(folder: str | Path, form: str = "trec", **options: Any) -> Result:
     return _carried_out("export", folder, None, {"form": form, **options})
 
 
+def history(folder: str | Path, **options: Any) -> Result:
+    """List the figures of the runs so far, which `evaluate` has kept in the folder."""
+    return _carried_out("history", folder, None, options)
+
+
 def columns(folder: str | Path, **options: Any) -> Result:
     """Say what was understood of each file, and write columns.toml to correct."""
     return _carried_out("columns", folder, None, options)

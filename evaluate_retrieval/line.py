@@ -58,6 +58,7 @@ ORDER = [
     "calls",
     "labels",
     "export",
+    "history",
 ]
 PLUG_INS = "evaluate_retrieval.commands"  # the group of entry points for more commands
 WING = Path(__file__).with_name("commands")

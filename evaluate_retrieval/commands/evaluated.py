@@ -21,10 +21,10 @@ class Evaluated:
     files: paths that matter. pair: two names, see `steps.pair_of`, and figures: see
     `pairs.summary`, or None where both names are one; first: see
     `pairs.first_relevant`. failures: see `pairs.failures`. judge_next: see
-    `next_pairs.next_to_judge`. plan: see `verdicts.planned`. changes: sentences,
-    see `since.since_last`. margin: of the metric, by which it was decided. segments:
-    see `segments.segments_of`. run_id: of the manifest. noise: by search, see
-    `run.noise_in`."""
+    `next_pairs.next_to_judge`. plan: see `verdicts.planned`. since: see
+    `since.since_last`. runs: see `history.runs_of`. margin: of the metric, by which it
+    was decided. segments: see `segments.segments_of`. run_id: of the manifest. noise:
+    by search, see `run.noise_in`."""
 
     folder: Folder
     files: list
@@ -37,7 +37,8 @@ class Evaluated:
     failures: pd.DataFrame | None = None
     judge_next: pd.DataFrame = field(default_factory=pd.DataFrame)
     plan: Plan | None = None
-    changes: list = field(default_factory=list)
+    since: list = field(default_factory=list)
+    runs: list = field(default_factory=list)
     margin: float = MARGIN
     segments: list = field(default_factory=list)
     run_id: str = ""
@@ -54,6 +55,11 @@ class Evaluated:
         if self.verdict is None:
             return report.advice(self.folder)
         return " ".join([self.verdict.says, *self.more])
+
+    @property
+    def changes(self) -> list[str]:
+        """What has changed since the last run, in words: a list."""
+        return list(map(sentences.since, self.since))
 
     @property
     def why(self) -> str:

@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import run, steps
+from evaluate_retrieval.commands import keeping, run, steps, verdicts
 from evaluate_retrieval.commands.options import DecidingOptions, option
 from evaluate_retrieval.measuring import (
     baseline,
+    baseline_file,
     guards,
+    history,
     junit,
     leaks,
     looks,
@@ -72,10 +74,10 @@ def _held(options, may_lack):
     """See `carry_out`. may_lack: whether there need not be a reference."""
     _check_places(options)
     is_first = options.release and options.update
-    before = baseline.read_baseline(options.baseline)
+    before = baseline_file.read_baseline(options.baseline)
     last = {}
     if options.reference.exists() or not (may_lack or is_first):
-        last = baseline.read_baseline(options.reference)
+        last = baseline_file.read_baseline(options.reference)
     if options.queries is None and len(before) == 1:  # the baseline says of which kind
         options = replace(options, queries=next(iter(before)))
     name = options.candidate or options.incumbent
@@ -160,7 +162,7 @@ def _sealed(evaluated, kept, by):
     searches = {name: evaluated.candidates.searches[name]}
     candidates = replace(evaluated.candidates, searches=searches, cross_fitted={})
     results = steps.measure(folder.sealed, candidates, name)
-    return run.kept_of(folder.sealed, results, {folder.decides: name}, by)
+    return keeping.kept_of(folder.sealed, results, {folder.decides: name}, by)
 
 
 def _since_release(options, evaluated, before, last, kept, sealed):
@@ -187,12 +189,16 @@ def _update(options, evaluated, kept, sealed):
     """Write the baseline of this run over that of before; of a release both files.
 
     From then on a part of the queries is sealed, if there are enough."""
-    write_bytes(options.baseline, (options.out / baseline.BASELINE).read_bytes())
+    write_bytes(options.baseline, (options.out / baseline_file.BASELINE).read_bytes())
     log.info(f"{options.baseline} is of this run now")
+    board = evaluated.results.board
+    for each in kept.values():
+        record = history.record_of(each, board, evaluated.run_id, evaluated.since)
+        verdicts.keep_run(evaluated.folder, record)
     if not options.release:
         return
     whole = releases.joined(kept, sealed)
-    baseline.write_baseline(options.reference, whole, evaluated.run_id)
+    baseline_file.write_baseline(options.reference, whole, evaluated.run_id)
     log.info(f"{options.reference} is of this run now, until the next release")
     folder = evaluated.folder
     marks = releases.to_seal(kept[folder.decides])

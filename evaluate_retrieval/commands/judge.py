@@ -130,11 +130,11 @@ def carry_out(options: JudgeOptions) -> dict:
         if options.people or options.page or options.serve:
             pairs = dealt(folder, pairs, options)
         if options.page:
-            return write_pages(folder, pairs, options.out)
+            return write_pages(folder, pairs, options)
     if options.serve:
         return served_until_interrupted(folder, pairs, options, leaders)
     if options.people:
-        pairs = of_person(pairs, options.name)
+        pairs = dealing.of_person(pairs, options.name)
     says = asking.ask_in_terminal(folder, pairs, options.name, leaders)
     return {"says": says, "code": NOT_WORSE}
 
@@ -146,9 +146,10 @@ def dealt(folder: Folder, pairs: pd.DataFrame, options: JudgeOptions) -> pd.Data
     """Pairs with who judges them, see `dealing.deal`; the folder keeps it."""
     people = names_in(options.people or [options.name])
     before = dealing.read_dealt(folder.source)
-    before = dict(zip(before["query_id"], before["people"], strict=True))
     n_each = min(options.each, len(people))
-    pairs = dealing.deal(pairs, people, n_each, before)
+    rows = settling.last_rows(folder.source)[[*PAIR, "judge"]]
+    judged = {*rows.itertuples(index=False, name=None)}
+    pairs = dealing.deal(pairs, people, n_each, before, judged)
     pairs = dealing.with_texts(pairs, folder.documents)
     if len(pairs):
         dealing.keep_dealt(folder.source, pairs)
@@ -161,29 +162,35 @@ def _scale_of(folder):
     return keys, [says.split()[0] for says in keys.values()]
 
 
-def of_person(pairs: pd.DataFrame, person: str) -> pd.DataFrame:
-    """The pairs that were dealt to a person, as a list to judge has them."""
-    people = pairs["people"].str.split(";")
-    is_theirs = people.map(lambda names: person in names).astype(bool)
-    return pairs.loc[is_theirs, corpus.TO_JUDGE]
-
-
-def write_pages(folder: Folder, pairs: pd.DataFrame, results: Path) -> dict:
-    """Write a page for each person, judge-NAME.html: a dict.
-
-    pairs: see `dealt`."""
+def _pages_for(folder, pairs):
+    """The grades of a folder, and a function: the page of a person, and its policy."""
     keys, grades = _scale_of(folder)
     examples = pages.agreed_pairs(folder.judgements, pairs["query_id"], grades)
     rules = settling.rules_of(folder.source)
-    people = dict.fromkeys(pairs["people"].str.split(";").explode())
+
+    def page_for(person: str, served: dict[str, Any] | None = None) -> tuple[str, str]:
+        theirs = dealing.of_person(pairs, person)
+        rows = settling.last_rows(folder.source)
+        judged = {*map(tuple, rows.loc[rows["judge"] == person, PAIR].to_numpy())}
+        places = enumerate(map(tuple, theirs[PAIR].to_numpy()))
+        done = [place for place, pair in places if pair in judged]
+        facts = keys, examples, rules, done, served
+        return pages.judging_page(folder, theirs, person, *facts)
+
+    return keys, grades, page_for
+
+
+def write_pages(folder: Folder, pairs: pd.DataFrame, options: JudgeOptions) -> dict:
+    """Write a page for each person, judge-NAME.html: a dict.
+
+    pairs: see `dealt`."""
+    _, _, page_for = _pages_for(folder, pairs)
+    people = dealing.who_judges(pairs, names_in(options.people or []))
     files = []
     for person in people:
-        page, _ = pages.judging_page(
-            folder, of_person(pairs, person), person, keys, examples, rules
-        )
-        files.append(results / f"judge-{person}.html")
-        write_text(files[-1], page)
-    manifest.sign(results, files)
+        files.append(options.out / f"judge-{person}.html")
+        write_text(files[-1], page_for(person)[0])
+    manifest.sign(options.out, files)
     n_queries = pairs["query_id"].nunique()
     says = (
         f"{len(pairs):,} pairs of {n_queries:,} queries for {len(people)} people. Send "
@@ -196,29 +203,22 @@ def write_pages(folder: Folder, pairs: pd.DataFrame, results: Path) -> dict:
 
 
 def room_for(
-    folder: Folder, pairs: pd.DataFrame, leaders: pd.DataFrame | None = None
+    folder: Folder,
+    pairs: pd.DataFrame,
+    leaders: pd.DataFrame | None = None,
+    names: Sequence[str] = (),
 ) -> room.Room:
     """What a server has to know of the people who judge: `room.Room`.
 
-    pairs: see `dealt`. leaders: see `settling.to_settle`. One more seat is for who
-    leads: to settle, and to see all."""
-    keys, grades = _scale_of(folder)
-    examples = pages.agreed_pairs(folder.judgements, pairs["query_id"], grades)
-    rules = settling.rules_of(folder.source)
-    people = list(dict.fromkeys(pairs["people"].str.split(";").explode()))
+    pairs: see `dealt`. leaders: see `settling.to_settle`. names: see
+    `dealing.who_judges`. One
+    more seat is for who leads: to settle, and to see all."""
+    keys, grades, page_of = _pages_for(folder, pairs)
 
     def page_for(person: str, seat: str) -> tuple[str, str]:
-        served: dict[str, Any] = {"post": "/grades", "seat": seat, "done": []}
         if person == BY_HAND:
             return lead()
-        theirs = of_person(pairs, person)
-        rows = settling.last_rows(folder.source)
-        judged = {*map(tuple, rows.loc[rows["judge"] == person, PAIR].to_numpy())}
-        places = enumerate(map(tuple, theirs[PAIR].to_numpy()))
-        served["done"] = [place for place, pair in places if pair in judged]
-        return pages.judging_page(
-            folder, theirs, person, keys, examples, rules, served=served
-        )
+        return page_of(person, {"post": "/grades", "seat": seat})
 
     def lead() -> tuple[str, str]:
         keep_judgements(folder)
@@ -229,11 +229,11 @@ def room_for(
         return page, pages.policy_without_script()
 
     def settle() -> tuple[str, str]:
-        served = {"post": "/grades", "seat": seats[BY_HAND], "done": []}
+        served = {"post": "/grades", "seat": seats[BY_HAND]}
         page, policy, _ = settling.settle_page(folder, keys, leaders, served)
         return page, policy
 
-    seats = room.seats_for([*people, BY_HAND])
+    seats = room.seats_for([*dealing.who_judges(pairs, names), BY_HAND])
     return room.Room(folder, grades, seats, page_for, {"settle": settle})
 
 
@@ -241,7 +241,7 @@ def served_until_interrupted(
     folder: Folder, pairs: pd.DataFrame, options: JudgeOptions, leaders: pd.DataFrame
 ) -> dict:
     """Serve the pages until Ctrl-C, and add what was judged: a dict."""
-    of_room = room_for(folder, pairs, leaders)
+    of_room = room_for(folder, pairs, leaders, names_in(options.people or []))
     with room.server_of(of_room, options.host, options.port) as server:
         links = room.links_of(of_room, server)
         lead = links.pop(BY_HAND)

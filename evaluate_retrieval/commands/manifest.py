@@ -30,7 +30,7 @@ SIGNED_BY = "retrieval-evaluation-course"  # no other tool writes it
 OF_OLDER_VERSIONS = {"started", "state", "command", "data", "inputs", "versions"}
 RUN_ID = r"\d{8}-\d{6}-[0-9a-f]{6}"
 OWN = [MANIFEST, "*.lock", "*.pyc", "judging/needs.csv", "judging/looks/*"]
-OWN += ["judging/sealed.csv", "looks/sealed/*"]
+OWN += ["judging/sealed.csv", "looks/sealed/*", "looks/alone/*"]
 FILE_NAMES = [  # all that commands, and lesson 03, write into a folder of results
     "report.html",
     "pair.html",

@@ -15,6 +15,7 @@ from evaluate_retrieval.commands import steps
 from evaluate_retrieval.judging import agreed
 from evaluate_retrieval.measuring import (
     decision,
+    history,
     intervals,
     leaks,
     metric,
@@ -120,7 +121,9 @@ def page(evaluated: Any, run_id: str, path: Path) -> None:
     if evaluated.figures:
         top["gains"] = with_counts(gains, base, measured)
         top["of_pair"] = sentences.pair(evaluated.figures, evaluated.pair)
-    _write(path, "report.html.j2", evaluated.margin, sections=sections, top=top)
+    runs = history.last_runs(evaluated.runs, measured.measure)
+    shown = {"runs": runs, "between": sentences.between_runs, "top": top}
+    _write(path, "report.html.j2", evaluated.margin, sections=sections, **shown)
 
 
 def with_counts(

@@ -4,7 +4,7 @@ options: see `options.SearchOptions`."""
 
 import logging
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -15,10 +15,12 @@ import pandas as pd
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest, report, steps, verdicts
 from evaluate_retrieval.commands.evaluated import Evaluated
+from evaluate_retrieval.commands.keeping import kept_of, searches_to_keep
 from evaluate_retrieval.commands.options import Options, SearchOptions
 from evaluate_retrieval.judging import judged_texts, next_pairs
 from evaluate_retrieval.measuring import (
     decision,
+    history,
     intervals,
     looks,
     pairs,
@@ -27,7 +29,7 @@ from evaluate_retrieval.measuring import (
     scored,
     segments,
 )
-from evaluate_retrieval.measuring.baseline import (
+from evaluate_retrieval.measuring.baseline_file import (
     BASELINE,
     Kept,
     read_baseline,
@@ -122,18 +124,21 @@ def evaluated_and_kept(
         with suppress(OSError, ValueError):  # of a former version
             last = read_baseline(path)
     with manifest.recorded_run(options, models(options)) as run_id:
-        evaluated = _evaluated(options, run_id, last, spends)
+        evaluated = replace(_evaluated(options, run_id, last, spends), run_id=run_id)
         results = evaluated.results
         if results and evaluated.candidates:
             failed = evaluated.candidates.went
             names = searches_to_keep(results, failed, name, baseline)
             kept = kept_of(evaluated.folder, results, names, options.by)
+            for search in {*names.values()} & {*results.whole.repeats}:
+                says = "the baseline keeps one list a query: of the first run: %s"
+                log.info(says, search)
             kept = releases.with_updates(kept, baseline)
             if options.max_p95_ms is not None:
                 kept = releases.with_times(kept, slowest(evaluated.candidates.own))
             write_baseline(path, kept, run_id)
             files = [*evaluated.files, path]
-            evaluated = replace(evaluated, files=files, run_id=run_id)
+            evaluated = replace(evaluated, files=files)
     return evaluated, kept
 
 
@@ -141,7 +146,7 @@ def _evaluated(options, run_id, last, spends):
     """Read a folder, run all searches, decide, and write the files: `Evaluated`.
 
     spends: see `evaluated_and_kept`. last: what the last run kept, a dict of kind:
-    `baseline.Kept`. Where the folder has no queries, the report says what to do next.
+    `Kept`. Where the folder has no queries, the report says what to do next.
     ValueError where there is no search."""
     with step(1, "reading"):
         folder = read_aloud(options)
@@ -160,8 +165,15 @@ def _evaluated(options, run_id, last, spends):
         chosen = steps.choose(folder, candidates)
     with step(4, "ranking"):
         results = steps.measure(folder, candidates, chosen)
+    since = _changes_since(last, folder, results)
+    record = None
+    if spends:
+        of_today = verdicts.incumbent_in(candidates, results.whole, options.incumbent)
+        names = searches_to_keep(results, {}, of_today, {})
+        [kept] = kept_of(folder, results, names).values()
+        record = history.record_of(kept, results.board, run_id, since)
     with step(5, "deciding"):
-        verdict = verdicts.verdict_at(folder, candidates, results, options, spends)
+        verdict = verdicts.verdict_at(folder, candidates, results, options, record)
     pair = steps.pair_of(candidates, results, verdict)
     figures = verdicts.figures_of(results, pair, verdict)
     evaluated = Evaluated(
@@ -176,7 +188,8 @@ def _evaluated(options, run_id, last, spends):
         failures=failures_in(folder, results, out),
         judge_next=next_pairs.next_to_judge(folder, results, verdict),
         plan=verdicts.planned(results.whole, verdict, options),
-        changes=_changes_since(last, folder, results),
+        since=since,
+        runs=history.runs_of(folder.source),
         noise=noise_in(results.whole),
         margin=options.margin,
         segments=segments.by_column(results.whole, pair, options.by, options.margin),
@@ -206,7 +219,7 @@ def noise_in(measured: scored.Measured) -> dict[str, Noise]:
 
 
 def _changes_since(last, folder, results):
-    """What has changed since the last run, in words: see `since_last`."""
+    """What has changed since the last run: see `since_last`."""
     ranked_again = {
         kind: kept.search
         for kind, kept in last.items()
@@ -393,69 +406,3 @@ def _write_results(evaluated, out):
         return files
     report.pair_page(evaluated, page)
     return [page, *files]
-
-
-def searches_to_keep(
-    results: steps.Results,
-    failed: Mapping[str, Any],
-    name: str | None,
-    baseline: dict[str, Kept],
-) -> dict[str, str]:
-    """The search that a baseline keeps, by the kind of the queries: a dict of names.
-
-    failed: what failed of your searches, `own.Went` by name. name: of the search, or
-    None. Then it is that of the baseline, a dict of kind: `baseline.Kept`, if it was
-    ranked; else the chosen one. ValueError for a name that no search has, and for a
-    search of the baseline that failed."""
-    kind = results.whole.measure.kind
-    before = baseline[kind].search if kind in baseline else ""
-    if name:
-        return {kind: named(name, results.rankings)}
-    if before in results.rankings:
-        return {kind: before}
-    if before in failed:
-        raise ValueError(sentences.trouble(before, failed[before]))
-    return {kind: results.chosen}
-
-
-def kept_of(
-    folder: Folder,
-    results: steps.Results,
-    searches: dict[str, str],
-    by: str | None = None,
-) -> dict[str, Kept]:
-    """What a baseline keeps of a search of each kind of query: dict of `baseline.Kept`.
-
-    searches: a dict of kind: name. by: see `segments.labels_of`."""
-    kept = {}
-    for kind, search in searches.items():
-        measured = results.whole
-        if search in measured.repeats:
-            log.info(
-                "the baseline keeps one list a query: of the first run: %s", search
-            )
-        queries = measured.queries
-        ids = trec.query_ids(queries)
-        table = queries[["question"]].assign(
-            query_id=ids,
-            need=intervals.groups_of(queries),
-            weight=intervals.weights_of(queries),
-        )
-        labels = segments.labels_of(queries, by)
-        if labels is not None:
-            table[segments.SEGMENT] = labels.to_numpy()
-        ranked = [list(trec.without_end(row)) for row in measured.ranked[search]]
-        qrels = utils.qrels_of(utils.right_answers(queries))
-        alternatives = dict(zip(ids, queries.get("alternatives", ()), strict=False))
-        kept[kind] = Kept(
-            search,
-            table,
-            dict(zip(ids, ranked, strict=True)),
-            dict(zip(ids, qrels, strict=True)),
-            folder.measure,
-            folder.hashes,
-            measured.judgements,
-            {query_id: names for query_id, names in alternatives.items() if names},
-            folder.only_answered,
-        )
-    return kept

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
-from datetime import date
 from typing import Any
 
 import pandas as pd
@@ -126,25 +125,28 @@ def verdict_at(
     candidates: steps.Candidates,
     results: steps.Results,
     options: SearchOptions,
-    spends: bool = False,
+    record: Mapping[str, Any] | None = None,
 ) -> decision.Decision:
     """`verdict_on`, with what is left of the error of all looks at the folder.
 
-    spends: whether this look is kept."""
+    record: what is kept of this look, see `history`; without it none is."""
     measured = results.whole
     incumbent = incumbent_in(candidates, measured, options.incumbent)
     asked: dict[str, Any] = {"incumbent": options.incumbent, "margin": options.margin}
     asked["limits"] = options.limits
     if incumbent is None or measured.values.shape[1] == 1:
-        return verdict_on(folder, candidates, results, **asked)
+        verdict = verdict_on(folder, candidates, results, **asked)
+        if record:
+            keep_run(folder, record | _said_of(verdict, incumbent))
+        return verdict
     ours = candidates.searches.keys() - candidates.own.keys()
-    with looks.alone_at(folder.source) if spends else nullcontext():
+    with looks.alone_at(folder.source) if record else nullcontext():
         earlier = looks.read_looks(folder.source)
         look = looks.look_at(measured, incumbent, earlier, ours)
         errors = looks.errors_of(earlier, look)
         verdict = verdict_on(folder, candidates, results, errors=errors, **asked)
-        if spends:
-            says = _said_of(verdict, incumbent)
+        if record:
+            says = {**record, **_said_of(verdict, incumbent)}
             _keep_look(folder, measured, replace(look, says=says))
     graded = None
     if verdict.rival:
@@ -165,8 +167,17 @@ def verdict_at(
 def _said_of(verdict, incumbent):
     """What a look says of its verdict, for people: a dict."""
     ships = verdict.name if verdict.verdict == "ship" else ""
-    told = {"day": str(date.today()), "verdict": verdict.verdict}
-    return {**told, "incumbent": incumbent, "ships": ships}
+    return {"verdict": verdict.verdict, "incumbent": incumbent, "ships": ships}
+
+
+def keep_run(folder: Folder, record: Mapping[str, Any]) -> None:
+    """Keep what was measured of one search, which spends nothing: see `history`.
+
+    The same lists and grades again are no other run."""
+    key = looks.hash_of([record["search"], record["metric"], record["lists"]])
+    earlier = looks.read_looks(folder.source, looks.ALONE)
+    look = looks.next_look(earlier, key, record["judgements"], {})
+    _write_where_possible(folder, replace(look, says=record), looks.ALONE)
 
 
 def _keep_look(folder, measured, look):
@@ -180,8 +191,13 @@ def _keep_look(folder, measured, look):
         )
         if problem:
             log.info(problem)
+    _write_where_possible(folder, look)
+
+
+def _write_where_possible(folder, look, part=""):
+    """Write a look, where the folder can be written."""
     try:
-        looks.write_look(folder.source, look)
+        looks.write_look(folder.source, look, part)
     except OSError as error:  # a folder may be for reading only
         log.info("this look is not kept: %s", error)
 

@@ -5,7 +5,7 @@ several people judge are dealt: judging/dealt.csv beside the documents keeps who
 which pair, and a hash of the text that was shown."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,7 @@ from evaluate_retrieval.reading.needs import as_compared
 from evaluate_retrieval.reading.writing import make_folder, write_table
 
 DEALT = f"{KEPT_IN}/dealt.csv"
-DEALT_COLUMNS = [*corpus.TO_JUDGE, "text", "people"]
+DEALT_COLUMNS = [*corpus.TO_JUDGE, "text", "people", "left"]
 
 
 def in_order(pairs: pd.DataFrame, source: Path) -> pd.DataFrame:
@@ -56,36 +56,55 @@ def deal(
     pairs: pd.DataFrame,
     people: Sequence[str],
     n_each: int,
-    before: Mapping[str, str] | None = None,
+    before: pd.DataFrame | None = None,
+    judged: Collection[tuple[str, str, str]] = (),
 ) -> pd.DataFrame:
-    """Pairs with the column people: who judges them, as in "ann;ben".
+    """Pairs with the columns people, who judges them, as in "ann;ben", and left.
 
     Each query goes to n_each of the people, in the order of the pairs: to those with
     the fewest pairs so far, and then to those who have judged least with each other. So
-    each query is complete before the next ones begin. before: people by query_id, of an
-    earlier deal; they keep their queries where they are still there."""
+    each query is complete before the next ones begin. before: of an earlier deal, see
+    `read_dealt`. People keep their queries while they are there, and others take over
+    the rest of who has left. judged: query_id, document and person of what was judged,
+    which stays theirs. left: who was dealt a pair before, and is no more."""
+    had: dict[str, list[str]] = {}
+    earlier = pd.DataFrame(columns=DEALT_COLUMNS) if before is None else before
+    for query_id, cell in zip(earlier["query_id"], earlier["people"], strict=True):
+        of_query = had.setdefault(query_id, [])
+        of_query += [person for person in cell.split(";") if person not in of_query]
+    sizes = pairs.groupby("query_id", sort=False).size()
     loads = dict.fromkeys(people, 0)
-    together: Counter[frozenset[str]] = Counter()
-    of_query = {}
-    for query_id, n in pairs.groupby("query_id", sort=False).size().items():
-        chosen = (before or {}).get(str(query_id), "").split(";")
-        if len(chosen) != n_each or not {*chosen} <= {*people}:
-            chosen = _next_of(loads, together, n_each, n)
-        for person in chosen:
+    stay = {}
+    for query_id, n in sizes.items():
+        there = [person for person in had.get(query_id, []) if person in loads]
+        stay[query_id] = there[:n_each]
+        for person in stay[query_id]:
             loads[person] += n
-        for person in chosen:
-            together.update(frozenset([person, each]) for each in chosen)
-        of_query[query_id] = ";".join(chosen)
-    return pairs.assign(people=pairs["query_id"].map(of_query).astype(str))
+    together: Counter[frozenset[str]] = Counter()
+    chosen = {}
+    for query_id, n in sizes.items():
+        chosen[query_id] = _next_of(loads, together, n_each, n, stay[query_id])
+        for person in chosen[query_id]:
+            loads[person] += n * (person not in stay[query_id])
+            together.update(frozenset([person, each]) for each in chosen[query_id])
+    rows = []
+    for query_id, document in pairs[PAIR].to_numpy().tolist():
+        ever = list(dict.fromkeys([*had.get(query_id, []), *chosen[query_id]]))
+        done = [person for person in ever if (query_id, document, person) in judged]
+        now = list(dict.fromkeys([*done, *chosen[query_id]]))[: max(n_each, len(done))]
+        left = [person for person in had.get(query_id, []) if person not in now]
+        rows.append((";".join(sorted(now, key=ever.index)), ";".join(left)))
+    dealt = pd.DataFrame(rows, pairs.index, ["people", "left"], dtype=str)
+    return pairs.assign(people=dealt["people"], left=dealt["left"])
 
 
-def _next_of(loads, together, n_each, n):
-    """The people who get the next query, of n pairs: a list.
+def _next_of(loads, together, n_each, n, stay):
+    """The people who get the next query, of n pairs: a list that begins with stay.
 
     By load alone the same two would always be last, and judge with nobody else."""
     least = min(loads.values())
-    chosen: list[str] = []
-    for _ in range(n_each):
+    chosen = list(stay)
+    while len(chosen) < n_each:
         waiting = [person for person in loads if person not in chosen]
         keys = {
             person: (
@@ -134,3 +153,16 @@ def keep_dealt(source: Path, dealt: pd.DataFrame) -> None:
         table = pd.concat([read_dealt(source), dealt[DEALT_COLUMNS]])
         table = table.drop_duplicates([*PAIR, "text"], keep="last")
         write_table(table, path)
+
+
+def of_person(pairs: pd.DataFrame, person: str) -> pd.DataFrame:
+    """The pairs that were dealt to a person, as a list to judge has them."""
+    people = pairs["people"].str.split(";")
+    is_theirs = people.map(lambda names: person in names).astype(bool)
+    return pairs.loc[is_theirs, corpus.TO_JUDGE]
+
+
+def who_judges(pairs: pd.DataFrame, people: Collection[str] = ()) -> list[str]:
+    """The people whom pairs were dealt to. people: if given, who has left is none."""
+    there = dict.fromkeys(pairs["people"].str.split(";").explode())
+    return [name for name in there if not people or name in people]

@@ -21,8 +21,9 @@ from evaluate_retrieval.reading.writing import csv_text, write_table
 GRADES = {"0": "0 does not answer", "1": "1 helps a bit", "2": "2 answers it"}
 CANNOT_TELL = "?"  # in the place of a grade: what this person gave before is taken back
 WHO_AND_WHEN = ["judge", "time"]  # columns; up to version 1.3 there were none
-# what a page saves besides; text is a hash of what was shown
-BESIDE = ["note", "want", "text"]
+# what a page saves besides; text is a hash of what was shown, and clock the time by a
+# clock that was ahead
+BESIDE = ["note", "want", "text", "clock"]
 # in UTC, so that the order of texts is that of times: 2026-11-28T21:04:05.123Z
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 
@@ -35,9 +36,14 @@ def person_of(path: Path) -> str:
     return path.name.removesuffix(".csv").removeprefix("judgements-")
 
 
+def as_time(moment: datetime) -> str:
+    """A moment as a row has it, see TIME."""
+    return f"{moment:%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z"
+
+
 def now() -> str:
-    """The time as a row has it, see TIME."""
-    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z"
+    """The time as a row has it."""
+    return as_time(datetime.now(UTC))
 
 
 def _whole_lines(path):

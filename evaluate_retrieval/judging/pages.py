@@ -52,6 +52,7 @@ def judging_page(
     keys: Mapping[str, str],
     agreed: pd.DataFrame,
     rules: Sequence[str] = (),
+    done: Sequence[int] = (),
     served: Mapping[str, Any] | None = None,
     settles: Mapping[str, Any] | None = None,
 ) -> tuple[str, str]:
@@ -59,8 +60,8 @@ def judging_page(
 
     pairs: what the person judges, in order. keys: see `grading.keys_for`. agreed: pairs
     with an agreed grade, see `agreed_pairs`: examples and practice. rules: what earlier
-    sessions agreed on. served: of a page that a server brings: post, seat, and done, a
-    list of the places of pairs that were judged elsewhere. settles: of a page on which
+    sessions agreed on. done: the places of pairs that the person has judged elsewhere.
+    served: of a page that a server brings: post and seat. settles: of a page on which
     people settle pairs together: given, what they gave each pair, and a time."""
     file = f"judgements-{person}.csv"
     by_id = {document["id"]: document for document in folder.documents}
@@ -80,7 +81,7 @@ def judging_page(
         ],
         "post": "",
         "seat": "",
-        "done": [],
+        "done": list(done),
         **_texts(folder, pairs, by_id),
         **(served or {}),
     }

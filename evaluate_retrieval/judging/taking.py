@@ -59,11 +59,18 @@ def of_this_folder(
     utils.fail_if_any(rows, ~is_grade, "grade", path, problem)
     is_name = rows["judge"].str.fullmatch(r"\w[\w.-]{0,99}").astype(bool)
     utils.fail_if_any(rows, ~is_name, "judge", path, "is no name of a person")
-    people = dealt["people"].str.split(";").explode()
+    # who has left may have judged before
+    people = (dealt["people"] + ";" + dealt["left"]).str.split(";").explode()
     is_known = rows["judge"].isin([*people, BY_HAND])
     utils.fail_if_any(rows, ~is_known, "judge", path, "is nobody who judges here")
-    is_time = rows["time"].str.fullmatch(grading.TIME).astype(bool)
-    utils.fail_if_any(rows, ~is_time, "time", path, "is no time in UTC")
+    times = pd.to_datetime(rows["time"], errors="coerce", utc=True, format="ISO8601")
+    is_time = rows["time"].str.fullmatch(grading.TIME) & times.notna()
+    utils.fail_if_any(rows, ~is_time.astype(bool), "time", path, "is no time in UTC")
+    ahead = times.max() - pd.Timestamp.now("UTC")
+    rows["clock"] = ""
+    if ahead > pd.Timedelta(0):  # else it hides what is corrected on another device
+        rows["clock"] = rows["time"]
+        rows["time"] = (times - ahead).map(grading.as_time)
     rows["note"] = rows["note"].map(grading.one_line).str.slice(0, LONGEST_NOTE)
     rows["want"] = rows["want"].map(grading.one_line).str.slice(0, LONGEST_NOTE)
     rows = rows.merge(dealt[[*corpus.TO_JUDGE, "text"]], on=keys)
@@ -89,14 +96,16 @@ def take_in(source: Path, taken: pd.DataFrame) -> int:
         path = source / f"judgements-{person}.csv"
         rows = rows.map(grading.one_line)
         there, _ = grading.read_judgements(path, TAKEN_COLUMNS)
-        same = [*PAIR, "grade", "judge", "time"]
-        is_there = pd.MultiIndex.from_frame(rows[same]).isin(
-            pd.MultiIndex.from_frame(there[same])
-        )
-        new = rows[~is_there]
+        new = rows[~_as_a_page_has(rows).isin(_as_a_page_has(there))]
         if len(new):
             grading.append_rows(
                 path, TAKEN_COLUMNS, new[TAKEN_COLUMNS].to_numpy().tolist()
             )
         n_new += len(new)
     return n_new
+
+
+def _as_a_page_has(rows):
+    """A key for each row, with the time by the clock of the page."""
+    times = rows["clock"].where(rows["clock"] != "", rows["time"])
+    return pd.MultiIndex.from_frame(rows[[*PAIR, "grade", "judge"]].assign(time=times))

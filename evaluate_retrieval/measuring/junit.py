@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-from evaluate_retrieval.measuring.baseline import Outcome
+from evaluate_retrieval.measuring.outcomes import Outcome
 from evaluate_retrieval.reading.writing import write_bytes
 from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import ERROR, FORBIDDEN, UNDECIDED, WORSE

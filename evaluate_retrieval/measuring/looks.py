@@ -24,6 +24,7 @@ from evaluate_retrieval.reading.writing import make_folder, write_text
 SHIP = 0.01  # how often a search without a gain ships, in all looks at a folder
 KEEP = 0.025  # how often one is kept out that gains the margin
 LOOKS_IN = "looks"  # in the folder of what is kept beside the documents
+ALONE = "alone"  # a folder there, of runs without a rival: they spend nothing
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,8 @@ def alone_at(source: Path) -> Iterator[None]:
 def write_look(source: Path, look: Look, part: str = "") -> None:
     """Write a look into a file of its own; one with a name is there already.
 
+    Its name has a hash, so that two branches that both go on from look 6 can be merged.
+
     part: see `read_looks`. Nothing is written of a file of documents. OSError
     where the folder cannot be written."""
     place = kept.folder_of(source)
@@ -96,9 +99,9 @@ def write_look(source: Path, look: Look, part: str = "") -> None:
     content = {name: value for name, value in vars(look).items() if name != "name"}
     text = json.dumps(content, indent=1, sort_keys=True)
     while True:
-        stems = [path.stem for path in folder.glob("*.json")]
+        stems = [path.stem.split("-")[0] for path in folder.glob("*.json")]
         n = 1 + max(map(int, filter(str.isdecimal, stems)), default=0)
-        path = folder / f"{n:04}.json"
+        path = folder / f"{n:04}-{hash_of(content)}.json"
         # another run may have taken the number: no look is lost
         with suppress(FileExistsError):
             return write_text(path, f"{text}\n", is_durable=True, is_new=True)
@@ -173,7 +176,8 @@ def next_look(
     key, state, shares: see `Look`."""
     looks = list(looks)
     trials = {look.key: look.trial for look in looks}
-    trial = trials.get(key, 1 + max(trials.values(), default=0))
+    # two branches may have used one number: the next one counts the trials of both
+    trial = trials.get(key, 1 + max([len(trials), *trials.values()]))
     for look in looks:
         if (look.key, look.state) == (key, state):
             return look

@@ -1,10 +1,10 @@
 """What the gate says: its code, and its outcomes as lines, JSON and Markdown."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evaluate_retrieval.measuring.baseline import Outcome
 from evaluate_retrieval.reading.writing import append_text
 from evaluate_retrieval.words.constants import (
     ERROR,
@@ -20,6 +20,36 @@ from evaluate_retrieval.words.text import cell
 WORDS = ["not worse", "worse", "undecided", "error", "shows what is forbidden"]
 GRAVITY = [NOT_WORSE, UNDECIDED, WORSE, FORBIDDEN, ERROR]
 GRAVE = [WORSE, FORBIDDEN, ERROR]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the gate says of one kind of query.
+
+    code: NOT_WORSE, WORSE, UNDECIDED, FORBIDDEN or ERROR. searches: names of the new
+    one and the old one. figures: of `pairs.summary`, a is now and b before; metric
+    and how; empty after an error. sentences: why, then what else changed.
+    largest: losses and gains, see `pairs.extremes`: query_id, question, before,
+    now, gain, first_before and first_now (three ids). to_judge: pairs of query and id
+    whose grades would tell, where they are missing. since: "" of the last baseline,
+    else what the comparison is of. aside: whether only a loss counts, and no doubt.
+    alone: the code by the metric alone, where something else may have set it. leaks:
+    for how many queries a forbidden document is shown. guards: see `guards.guards_of`;
+    segments: see `segments.segments_of`, with losses: rows as in largest."""
+
+    kind: str
+    code: int
+    searches: tuple[str, str]
+    figures: dict[str, Any] = field(default_factory=dict)
+    sentences: list[str] = field(default_factory=list)
+    largest: dict[str, list[dict]] = field(default_factory=dict)
+    to_judge: list[tuple[str, str]] = field(default_factory=list)
+    since: str = ""
+    aside: bool = False
+    alone: int | None = None
+    leaks: int = 0
+    guards: list[dict[str, Any]] = field(default_factory=list)
+    segments: list[dict[str, Any]] = field(default_factory=list)
 
 
 def word_of(outcome: Outcome) -> str:

@@ -12,7 +12,9 @@ from pathlib import Path
 import pandas as pd
 
 from evaluate_retrieval.measuring import baseline, looks
-from evaluate_retrieval.measuring.baseline import Kept, Outcome, limited
+from evaluate_retrieval.measuring.baseline import limited
+from evaluate_retrieval.measuring.baseline_file import Kept
+from evaluate_retrieval.measuring.outcomes import Outcome
 from evaluate_retrieval.reading.corpus import short_hash
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.kept import marks_of

@@ -7,22 +7,23 @@ import numpy as np
 from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import intervals, metric
 from evaluate_retrieval.measuring.baseline import (
-    Kept,
     answerable,
     changed_judgements,
     with_judgements,
     with_todays_ids,
 )
+from evaluate_retrieval.measuring.baseline_file import Kept
+from evaluate_retrieval.measuring.looks import hash_of
 
 
-def since_last(last: Mapping[str, Kept], now: Mapping[str, Kept]) -> list[str]:
-    """What has changed a figure since the last run: the search, or labels. Sentences.
+def since_last(last: Mapping[str, Kept], now: Mapping[str, Kept]) -> list[dict]:
+    """What has changed a figure since the last run: the search, or labels. Facts.
 
     last, now: dicts of kind: Kept. One for each kind of which both ranked the same
     search by the same metric, if anything has changed. The part of the labels is
     what today's do to the rankings of the last run; the rest is the search's. Only
     queries that have a relevant document in both runs count."""
-    sentences = []
+    facts = []
     for kind in last.keys() & now.keys():
         today = now[kind]
         before, n_moved = with_todays_ids(last[kind], today)
@@ -36,13 +37,31 @@ def since_last(last: Mapping[str, Kept], now: Mapping[str, Kept]) -> list[str]:
         _, changes = changed_judgements(before, today)
         labels, todays = ((kept.qrels, kept.alternatives) for kept in (before, today))
         if labels != todays or n_moved or old != new:
-            sentences.append(
-                f"Since the last run {today.measure} of “{today.search}” went from "
-                f"{old:.3f} to {new:.3f} ({len(ids):,} {kind} queries): "
-                f"{with_labels - old:+.3f} by the labels, {new - with_labels:+.3f} by "
-                f"the search. {n_moved:,} documents have another id. {changes}"
+            facts.append(
+                {
+                    "metric": str(today.measure),
+                    "search": today.search,
+                    "old": old,
+                    "new": new,
+                    "queries": f"{len(ids):,} {kind} queries",
+                    "by_labels": with_labels - old,
+                    "by_search": new - with_labels,
+                    "moved": n_moved,
+                    "changes": changes,
+                    "last": prints_of(last[kind]),
+                }
             )
-    return sentences
+    return facts
+
+
+def prints_of(kept: Kept) -> dict[str, str]:
+    """Hashes of what is kept: of the judgements, and of what the search ranks."""
+    qrels = {
+        query: {id_: float(grade) for id_, grade in sorted(qrel.items())}
+        for query, qrel in sorted(kept.qrels.items())
+    }
+    ranked = sorted(kept.rankings.items())
+    return {"judgements": hash_of(qrels), "lists": hash_of(ranked)}
 
 
 def _mean_with(ranked, labels, query_ids, today):

@@ -3,7 +3,7 @@
 Events are those of UBI (o19s/ubi, schema 1.3.0): action_name, the words of the query or
 the id of one, the id of what was clicked, and where it stood."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -25,9 +25,15 @@ CLICKED = ("click", "click_through", "add_to_cart", "purchase", "watch", "view")
 RANKS_OF_CLICKS = {"at rank 1": (1, 1), "at 2 and 3": (2, 3), "below": (4, np.inf)}
 
 
-def are_events(names: Iterable[str]) -> bool:
-    """Whether columns of these names are those of events in a log."""
-    return "action_name" in map(str.lower, names)
+def divided(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The rows of a table that are events, and the others, as queries of the same file.
+
+    Bulk files have both."""
+    names = [name for name in frame if str(name).lower() == "action_name"]
+    if not names:  # nearly all tables, some of them large: no copy
+        return frame.iloc[:0], frame
+    is_event = frame[names].notna().any(axis=1) & (frame[names] != "").any(axis=1)
+    return frame[is_event], frame[~is_event]
 
 
 def clicks_of(tables: Sequence[Table], asked: Sequence[Table] = ()) -> pd.DataFrame:
@@ -79,8 +85,15 @@ def beside_judgements(
 
     judged: query, document and grade. Clicks go by the place of a result as well as by
     what it says, so the shares are told by place, too."""
+    n_lost = (clicks["query"] == "").sum()
+    if n_lost:
+        told = f"{n_lost:,} clicks are of no query here, and do not count"
+        rest = clicks[clicks["query"] != ""]
+        return [told, *beside_judgements(rest, judged, relevant)]
     if clicks.empty:
         return []
+    if (clicks["position"] == 0).any():  # counted from 0
+        clicks = clicks.assign(position=clicks["position"] + 1)
     pairs = clicks.groupby(["query", "document"], as_index=False)["position"].median()
     n = f"{len(clicks):,} clicks on {len(pairs):,} pairs of a query and a document"
     counted = f"{n}: they are no grades"

@@ -142,10 +142,17 @@ class Sorted:
         has_named = bool(self.documents)
         opened, unread = self._open_unnamed(has_named)
         for table in list(opened):
-            is_event = clicks.are_events(table.frame)
-            if is_event or spans.are_spans(table.frame):
-                (self.events if is_event else self.traced).append(table)
-                opened.remove(table)
+            events, searched = clicks.divided(table.frame)
+            if len(events):
+                self.events.append(replace(table, frame=events))
+            if spans.are_spans(searched):
+                self.traced.append(replace(table, frame=searched))
+            elif not len(events):
+                continue
+            elif len(searched):
+                n = f"{len(searched):,} of {len(table.frame):,} rows"
+                self.notes.append(f"{table.name}: {n} are no events, and not read")
+            opened.remove(table)
         looks = [traits_of(table, self.settings) for table in opened]
         waiting = []
         for look in looks:

@@ -220,7 +220,10 @@ def _is_there(value):
 
 def _first(names: Iterable[str], values: Mapping[str, Any]) -> Any:
     """The value of the first of these names that is there, or ""."""
-    return next((values[name] for name in names if _is_there(values.get(name))), "")
+    for name in names:
+        if name in values and _is_there(values[name]):
+            return values[name]
+    return ""
 
 
 def form_of(span: Mapping[str, Any]) -> Form | None:

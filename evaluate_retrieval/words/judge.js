@@ -372,9 +372,10 @@ function showDone() {
   }
   const n = pairs.filter(graded).length;
   const time = counted(minutes(secondsSpent()), "minute", "minutes");
+  const spent = n < nJudged() ? `, ${n} of them in this browser` : ` in ${time}`;
   $("thanks").textContent = isSettling
     ? `${counted(n, "pair is", "pairs are")} settled.`
-    : `Done: ${counted(n, "pair", "pairs")} in ${time}. Thank you, ${data.person}.`;
+    : `Done: ${counted(nJudged(), "pair", "pairs")}${spent}. Thank you, ${data.person}.`;
   $("spread").replaceChildren();
   for (const { key, says } of [...data.scale, { key: CANNOT_TELL, says: "cannot tell" }]) {
     const row = element("tr");

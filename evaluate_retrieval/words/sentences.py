@@ -143,6 +143,24 @@ def noise(name: str, noise: Mapping[str, Any], n_queries: int) -> str:
     )
 
 
+def since(facts: Mapping[str, Any]) -> str:
+    """What has changed a figure since the last run. facts: see `since.since_last`."""
+    told = "Since the last run {metric} of “{search}” went from {old:.3f} to {new:.3f}"
+    told += " ({queries}): {by_labels:+.3f} by the labels, {by_search:+.3f} by the"
+    told += " search. {moved:,} documents have another id. {changes}"
+    return told.format_map(facts)
+
+
+def between_runs(row: Mapping[str, Any]) -> str:
+    """What is another between a run and the one before. row: of `history.runs_of`."""
+    return line_of("between.txt.j2", row=row)
+
+
+def n_runs(n: int) -> str:
+    """Of how many runs there are figures."""
+    return f"Runs so far: {n:,}." if n else "No run has kept its figures here yet."
+
+
 def pair(figures: Mapping[str, Any], names: tuple[str, str]) -> str:
     """The figures of two searches. figures: see `pairs.summary`."""
     shown = {"figures": figures, "names": names, "large": LARGE, "units": UNITS}

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import fold
 import nbformat
+from docutils import nodes
 
 # which notebooks run in a browser, and why the others do not
 LISTED = tomllib.loads(Path(__file__).with_name("browser.toml").read_text("utf-8"))
@@ -77,10 +78,18 @@ def read(app, page, source):
         source[0] = nbformat.writes(notebook)
 
 
+def leave_out(app, doctree):
+    """Take code and what it prints out of the index of searches."""
+    for node in doctree.findall(nodes.container):
+        if node.get("nb_element") == "cell_code":
+            node["classes"].append("no-search")
+
+
 def tell(app, page, template, context, doctree):
     context["language"] = fold.language_of(Path(page))
 
 
 def setup(app):
     app.connect("source-read", read)
+    app.connect("doctree-read", leave_out)
     app.connect("html-page-context", tell)

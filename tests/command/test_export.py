@@ -1,6 +1,7 @@
 """Judgements for other tools: our reader reads back what was written."""
 
 import json
+from pathlib import Path
 
 import ir_measures
 import pandas as pd
@@ -9,6 +10,7 @@ from refusals import refused
 
 from evaluate_retrieval import export
 from evaluate_retrieval.line import main
+from evaluate_retrieval.measuring import metric
 from evaluate_retrieval.reading.exporting import EXPORTS
 from evaluate_retrieval.reading.folder import read
 
@@ -99,3 +101,28 @@ def test_a_file_is_never_replaced_and_no_judgements_are_an_error(folder, capsys)
     assert main(["export", str(folder), "--form", "trec"]) == 3
     assert "no judgements" in capsys.readouterr().err
     assert main(["export", str(folder), "--form", "excel"]) == 3
+
+
+def test_a_node_takes_the_body_and_measures_what_we_do(tmp_path):
+    """What a node answered is recorded, see scripts/recorders/rank_eval.py."""
+    source = Path(__file__).parent / "rank-eval"
+    record = json.loads((source / "answer.json").read_text("utf-8"))
+    ours = export(source, "rank-eval", index="rank-eval-check", out=tmp_path / "r")
+    assert json.loads(ours.files[0].read_text("utf-8")) == record["body"]
+    details = record["answer"]["details"]
+    judged = read(source).judgements.set_index("document").groupby("query_id")["grade"]
+    table = pd.DataFrame(
+        {
+            "document": {n: grades.to_dict() for n, grades in judged},
+            "hits": {
+                n: [each["hit"]["_id"] for each in details[n]["hits"]] for n in details
+            },
+            "theirs": {n: details[n]["metric_score"] for n in details},
+        }
+    )
+    table = table[table["hits"].map(len) == 10]  # of fewer its ideal is another one
+    assert len(table) > 5
+    assert 0.4 < table["theirs"].min() < table["theirs"].max() < 1
+    by = "ndcg(gain=exponential)"
+    scores = metric.scores_by_query(table, table["hits"].to_numpy(), 10, by=by)
+    assert scores[by].tolist() == pytest.approx(table["theirs"].tolist())

@@ -11,17 +11,17 @@ from mistune import create_markdown
 from refusals import refused
 
 from evaluate_retrieval.measuring import pairs
-from evaluate_retrieval.measuring.baseline import (
+from evaluate_retrieval.measuring.baseline import outcomes_of
+from evaluate_retrieval.measuring.baseline_file import (
     BASELINE,
     Kept,
-    Outcome,
-    outcomes_of,
     read_baseline,
     write_baseline,
 )
 from evaluate_retrieval.measuring.metric import Measure, measures_of
 from evaluate_retrieval.measuring.outcomes import (
     WORDS,
+    Outcome,
     markdown,
     outcomes_as_json,
     summary_lines,

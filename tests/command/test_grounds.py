@@ -267,8 +267,8 @@ def test_looking_again_at_what_was_there_is_free(tmp_path):
     assert level == pytest.approx(looks.SHIP / 2)
     other = looks.next_look([first], "another search", "state", {"new": 1.0})
     assert other.trial == 2
-    (tmp_path / "judging" / "looks" / "0001.json").write_text("{}")
-    with refused("0001.json"):
+    (tmp_path / "judging" / "looks" / first.name).write_text("{}")
+    with refused(first.name):
         looks.read_looks(tmp_path)
 
 

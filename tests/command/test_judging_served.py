@@ -174,6 +174,24 @@ def test_who_is_done_sees_how_much_the_others_have_left(shop, tmp_path):
         assert left() == "The others are done, too."
 
 
+def test_a_server_that_begins_anew_without_somebody_gives_others_the_rest(
+    shop, tmp_path
+):
+    sent = rows_of(pages_of(shop)["dora"], tmp_path)[:7]
+    with served(shop) as (of_room, port):
+        for row in sent:
+            assert send(port, row, of_room.seats["dora"])[0] == 200
+    there = folder.read(shop)
+    asked = judge_command.JudgeOptions(source=shop, people="ann,ben,carl", serve=True)
+    dealt = judge_command.dealt(there, dealing.read_dealt(shop), asked)
+    of_room = judge_command.room_for(there, dealt, names=asked.people)
+    assert {*of_room.seats} == {"ann", "ben", "carl", "settled"}
+    theirs = dealt[dealt["people"].str.contains("dora")]
+    pairs = theirs[["query_id", "document"]].to_numpy().tolist()
+    assert sorted(pairs) == sorted([row["query_id"], row["document"]] for row in sent)
+    assert {cell.count(";") for cell in dealt["people"]} == {1}
+
+
 REFUSED = {
     "without a seat": ({"X_Seat": ""}, {}, 403),
     "with another's seat": ({"X_Seat": "ben"}, {}, 403),

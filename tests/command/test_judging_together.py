@@ -110,12 +110,87 @@ def test_who_has_a_query_keeps_it_where_a_deal_is_made_again():
     pairs = pd.DataFrame({"query_id": [*"abcd"], "document": "x"})
     first = dealing.deal(pairs, ["ann", "ben", "carl"], 2)
     before = dict(zip(first["query_id"], first["people"], strict=True))
-    again = dealing.deal(pairs[::-1], ["carl", "ben", "ann"], 2, before)
+    again = dealing.deal(pairs[::-1], ["carl", "ben", "ann"], 2, first)
     assert dict(zip(again["query_id"], again["people"], strict=True)) == before
-    without = dealing.deal(pairs, ["ann", "ben"], 2, before)
+    without = dealing.deal(pairs, ["ann", "ben"], 2, first)
     assert {*without["people"].map(lambda cell: frozenset(cell.split(";")))} == {
         frozenset(["ann", "ben"])
     }
+
+
+@pytest.mark.filterwarnings("ignore:.*all of one need")
+def test_others_take_over_what_somebody_who_left_has_not_judged(shop):
+    """What dora judged stays hers, also in a file that comes in late."""
+    first = write_pages(shop, "--people", "ann,ben,dora")
+    n_judged = len(first["dora"]["pairs"]) // 2 - 1  # in the middle of a query
+    for person, n in (("dora", n_judged), ("ann", 5)):
+        path = saved(first[person], "1", shop.parent / f"{person}.csv")
+        files.read_csv(path).head(n).to_csv(path, index=False)
+        add(shop, path)
+    before = dealing.read_dealt(shop)
+    (shop.parent / "out/judge-dora.html").unlink()
+    again = write_pages(shop, "--people", "ann,ben")
+    assert {*again} == {"ann", "ben"}
+    dealt = dealing.read_dealt(shop)
+    assert len(dealt) == len(before) == 48
+    assert {cell.count(";") for cell in dealt["people"]} == {1}
+    assert dealt["people"].str.contains("dora").sum() == n_judged
+    n_of_dora = len(first["dora"]["pairs"])
+    assert (dealt["left"] == "dora").sum() == n_of_dora - n_judged
+    rows = [row for person in ("ann", "dora") for row in of_file(shop, person)]
+    for person, page in again.items():
+        pairs = [
+            (page["queries"][query]["query_id"], id_) for query, id_ in page["pairs"]
+        ]
+        assert len({*pairs}) == len(pairs)
+        done = {pairs[place] for place in page["done"]}
+        assert done == {row[:2] for row in rows if row[2] == person}
+        former = {
+            (first[person]["queries"][query]["query_id"], id_)
+            for query, id_ in first[person]["pairs"]
+        }
+        assert former <= {*pairs}
+    late = saved(first["dora"], "2", shop.parent / "dora.csv")
+    add(shop, late)
+    assert len(of_file(shop, "dora")) == n_judged + n_of_dora
+    both = [saved(page, "0", shop.parent / f"{who}.csv") for who, page in again.items()]
+    add(shop, *both)
+    table = files.read_csv(shop / "judged-queries.csv")
+    assert len(table) == 48
+    assert (table["grades"].str.count(";") >= 1).all()
+    # who comes back has the rest of the query again, and nobody's grade is asked anew
+    back = write_pages(shop, "--people", "ann,ben,dora")
+    assert all(len(page["done"]) == len(page["pairs"]) for page in back.values())
+
+
+def of_file(shop, person):
+    """The pairs in a person's file, and the person: tuples."""
+    table = files.read_csv(shop / f"judgements-{person}.csv")
+    return list(
+        table[["query_id", "document", "judge"]].itertuples(index=False, name=None)
+    )
+
+
+@pytest.mark.filterwarnings("ignore:.*all of one need")
+def test_a_page_of_a_clock_that_is_ahead_hides_no_correction(shop):
+    """One device is hours ahead; its file may go in again after the correction."""
+    facts = write_pages(shop, "--people", "ann,ben")["ann"]
+    now = pd.Timestamp.now("UTC")
+    n = len(facts["pairs"])
+    hours = [now + pd.Timedelta(hours=3, seconds=place) for place in range(n)]
+    ahead = [grading.as_time(each) for each in hours]
+    first = saved(facts, "2", shop.parent / "ahead.csv", time=ahead)
+    add(shop, first)
+    correct = saved(facts, "0", shop.parent / "right.csv", time=grading.now())
+    add(shop, correct)
+    assert "0 of 48" in add(shop, first)
+    path = shop / "judgements-ann.csv"
+    rows = files.read_csv(path)
+    assert len(rows) == 2 * n
+    assert rows["clock"].head(n).tolist() == ahead
+    assert rows["time"].head(n).is_monotonic_increasing
+    assert rows["time"].max() <= grading.now()
+    assert {*grading.last_grades(path)["grade"]} == {"0"}
 
 
 def test_a_page_has_pairs_of_complete_queries_in_the_folders_order(shop):
@@ -262,7 +337,7 @@ def test_who_cannot_tell_gives_no_grade(shop):
     )
     assert len(session.done) == 43  # the terminal goes on with what is open
     grading.judge(session, "2")
-    assert list(files.read_csv(session.path))[-3:] == ["note", "want", "text"]
+    assert list(files.read_csv(session.path))[-4:] == ["note", "want", "text", "clock"]
 
 
 WRONG = {

@@ -7,8 +7,8 @@ from junit_schema import problems_of
 from sixty import write_folder
 
 from evaluate_retrieval.line import main
-from evaluate_retrieval.measuring.baseline import Outcome
 from evaluate_retrieval.measuring.junit import junit_of, junit_of_error
+from evaluate_retrieval.measuring.outcomes import Outcome
 
 HOSTILE = 'a ]]> <b> & "c"\x00\x1b[1m \ufffe \ud800 \n d'
 LOSS = {"query_id": "q1", "question": HOSTILE, "gain": -0.5, "before": 1.0, "now": 0.5}

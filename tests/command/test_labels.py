@@ -16,9 +16,10 @@ from course import our_data
 from evaluate_retrieval.commands import judge, manifest
 from evaluate_retrieval.judging import cuts, judged_texts, labels, numbered
 from evaluate_retrieval.line import main
-from evaluate_retrieval.measuring import baseline, since
+from evaluate_retrieval.measuring import baseline, baseline_file, since
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import corpus, folder, listing, writing
+from evaluate_retrieval.words import sentences
 
 RESET = "To reset your password open the settings, choose account and press the button."
 MAIL = "A mail with a link arrives within ten minutes; it is valid for one hour."
@@ -383,14 +384,14 @@ TEXT_OF = {id_: f"text {id_}" for id_ in IDS}
 
 
 def kept(rank, ids=IDS, texts=TEXT_OF):
-    """`baseline.Kept` of a query for each id, which stands at a rank."""
+    """`baseline_file.Kept` of a query for each id, which stands at a rank."""
     queries = pd.DataFrame({"query_id": IDS, "question": IDS, "need": IDS})
     pairs = [*zip(IDS, ids, strict=True)]
     first = [f"none{n}" for n in range(1, rank)]
     rankings = {query: [*first, id_] for query, id_ in pairs}
     nothing = dict.fromkeys(first, 0)
     qrels = {query: nothing | ({id_: 1} if id_ in ids else {}) for query, id_ in pairs}
-    return baseline.Kept("mine", queries, rankings, qrels, Measure(), texts)
+    return baseline_file.Kept("mine", queries, rankings, qrels, Measure(), texts)
 
 
 MOVED = {f"new-{id_}": text for id_, text in TEXT_OF.items()}
@@ -431,7 +432,8 @@ def test_a_change_is_what_the_labels_did_and_what_the_search_did():
     for query in IDS:  # a second relevant document was judged
         now.qrels[query]["second"] = 1
     whole = 1 + 1 / np.log2(3)
-    [sentence] = since.since_last({"judged": before}, {"judged": now})
+    [facts] = since.since_last({"judged": before}, {"judged": now})
+    sentence = sentences.since(facts)
     assert f"from 1.000 to {0.5 / whole:.3f}" in sentence
     assert f"{1 / whole - 1:+.3f} by the labels" in sentence
     assert f"{-0.5 / whole:+.3f} by the search" in sentence

@@ -9,8 +9,9 @@ import pytest
 
 from evaluate_retrieval.judging import adding, next_pairs
 from evaluate_retrieval.line import main
-from evaluate_retrieval.measuring import baseline, since
+from evaluate_retrieval.measuring import baseline_file, since
 from evaluate_retrieval.reading import folder
+from evaluate_retrieval.words import sentences
 
 N = 12  # queries
 QUERIES = [f"q{n}" for n in range(N)]
@@ -61,8 +62,8 @@ def test_a_search_that_finds_one_of_a_group_is_perfect(source, tmp_path):
 
 def test_the_gate_has_the_figure_of_the_baseline(source, tmp_path, capsys):
     run_of(source, tmp_path / "before", "evaluate")
-    path = tmp_path / "before" / baseline.BASELINE
-    kept = baseline.read_baseline(path)["judged"]
+    path = tmp_path / "before" / baseline_file.BASELINE
+    kept = baseline_file.read_baseline(path)["judged"]
     assert {*kept.alternatives} == {*QUERIES}
     capsys.readouterr()
     words = ["--baseline", str(path), "--json", "--out", str(tmp_path / "now")]
@@ -73,10 +74,11 @@ def test_the_gate_has_the_figure_of_the_baseline(source, tmp_path, capsys):
 
 def test_other_alternatives_are_told_as_a_change_of_labels(source, tmp_path):
     run_of(source, tmp_path / "out", "evaluate")
-    now = baseline.read_baseline(tmp_path / "out" / baseline.BASELINE)
+    now = baseline_file.read_baseline(tmp_path / "out" / baseline_file.BASELINE)
     kept = now["judged"]
     before = {"judged": replace(kept, alternatives={})}
-    [sentence] = since.since_last(before, now)
+    [facts] = since.since_last(before, now)
+    sentence = sentences.since(facts)
     assert f"{N} queries have other alternatives." in sentence
     assert "+0.000 by the search" in sentence
     assert since.since_last(now, now) == []
@@ -84,12 +86,13 @@ def test_other_alternatives_are_told_as_a_change_of_labels(source, tmp_path):
 
 def test_a_baseline_without_alternatives_has_the_form_it_had(source, tmp_path):
     run_of(source, tmp_path / "out", "evaluate")
-    kept = baseline.read_baseline(tmp_path / "out" / baseline.BASELINE)["judged"]
+    path = tmp_path / "out" / baseline_file.BASELINE
+    kept = baseline_file.read_baseline(path)["judged"]
     without = replace(kept, alternatives={})
-    path = baseline.write_baseline(tmp_path / "b", {"judged": without}, "run")
+    path = baseline_file.write_baseline(tmp_path / "b", {"judged": without}, "run")
     text = gzip.decompress(path.read_bytes()).decode()
     assert "alternatives" not in text
-    assert baseline.read_baseline(path)["judged"].alternatives == {}
+    assert baseline_file.read_baseline(path)["judged"].alternatives == {}
 
 
 def test_alternatives_outlive_a_session_of_judging(source, tmp_path):

@@ -15,11 +15,8 @@ from test_facts import is_a
 from test_gate import IDS, JUDGED, kept
 
 from evaluate_retrieval.measuring import segments
-from evaluate_retrieval.measuring.baseline import (
-    outcomes_of,
-    read_baseline,
-    write_baseline,
-)
+from evaluate_retrieval.measuring.baseline import outcomes_of
+from evaluate_retrieval.measuring.baseline_file import read_baseline, write_baseline
 from evaluate_retrieval.words import sentences
 
 N = 200

@@ -366,3 +366,23 @@ def test_events_alone_are_a_log_with_counts(tmp_path):
         "one": "2",
         "two": "1",
     }
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_queries_and_events_in_one_file_count_each_as_what_it_is(first, tmp_path):
+    write_ubi(tmp_path)
+    lines = (tmp_path / "ubi_queries.ndjson").read_text("utf-8").splitlines()
+    (tmp_path / "ubi_queries.ndjson").unlink()
+    for place, shown in enumerate(["a", "b"], start=first):
+        event = {"action_name": "click", "query_id": "1", "object_id": shown}
+        lines.append(json.dumps(event | {"position": place}))
+    lines.append(json.dumps({"action_name": "click", "query_id": "2"} | SHOWN[0]))
+    lines[-1] = lines[-1].replace('"id"', '"object_id"')
+    (tmp_path / "ubi_events.ndjson").write_text("\n".join(lines), "utf-8")
+    graded = "query,document,grade\nq,a,0\nq,b,1\nother,a,1\n"
+    (tmp_path / "judged-queries.csv").write_text(graded, "utf-8")
+    read = folder.read(tmp_path)
+    assert [*read.runs["production"].values()] == [["a", "b"]]
+    said = " ".join(read.notes)
+    assert "1 clicks are of no query here, and do not count" in said
+    assert "0% of 1 with one at rank 1, 100% of 1 with one at 2 and 3" in said

@@ -1,6 +1,7 @@
 """scripts/data_card.py: what the minutes of a notebook count."""
 
 import data_card
+import deck
 import machine
 import nbformat
 import pytest
@@ -76,3 +77,29 @@ def test_the_five_lessons_take_four_hours():
     assert len(LESSONS) == 6
     english = [path for path in LESSONS if path.parent.name != "es"]
     assert sum(data_card.minutes(path)[0] for path in english) <= 4 * 60
+
+
+SHEETS = deck.sheets((deck.NOTEBOOKS / "README.md").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", [name for name in SHEETS if name.startswith("0")])
+def test_a_run_sheet_leaves_a_fifth_of_the_time_for_people(name):
+    sheet = SHEETS[name]
+    rows = [*deck.rows(nbformat.read(deck.NOTEBOOKS / name, as_version=4), sheet)]
+    total = dict.fromkeys((15, 45, 90), 0)
+    needs = {}
+    for (since, _, does, _, title), cells in rows:
+        how = {15: "show", 45: does, 90: "run"}
+        for minutes in total:
+            if since <= minutes:
+                total[minutes] += deck.time_of(cells, how[minutes])
+        if since <= 45:
+            row = title if title in sheet and title not in needs else [*needs][-1]
+            needs[row] = needs.get(row, 0) + deck.time_of(cells, does)
+    total[90] += data_card.minutes(deck.NOTEBOOKS / name)[1]  # of the exercises
+    for minutes, needed in total.items():
+        assert needed <= 0.8 * minutes, minutes
+    starts = [*sheet.values()]
+    ends = [start for _, start, _, _ in starts[1:]] + [45]
+    for (title, (_, start, _, _)), end in zip(sheet.items(), ends, strict=True):
+        assert needs.get(title, 0) <= end - start + 0.25, title

@@ -290,6 +290,7 @@ COMMANDS = {  # a line, its code, a piece of what is said, and a file that is wr
     "calls": ("", 0, "calls", "calls.html"),
     "labels": ("", 0, "same", None),
     "export": ("--form quepid", 0, "200 grades of 200 queries", "../quepid.csv"),
+    "history": ("", 0, "Runs so far: ", None),
     "columns": ("", 0, "200 documents, 200 queries", "../columns.toml"),
     "sample": ("", 0, "100 of 200 different queries", "sample.csv"),
 }

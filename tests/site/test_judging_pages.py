@@ -332,7 +332,10 @@ def test_two_people_judge_and_settle_together(opened, tmp_path):
     assert "10 pairs have different grades" in says
     judge(source, page=True, people="ann,ben", out=out)
     page = opened(path=out / "judge-ann.html")
-    assert "Half of it is 1." in page.inner_text("main")
+    # all is in the folder: another browser than that in which ann judged knows it, too
+    thanks = "Done: 12 pairs, 0 of them in this browser. Thank you, ann."
+    assert page.inner_text("#thanks") == thanks
+    assert "Half of it is 1." in page.text_content("#rule")
     page = opened(path=out / "judge-lead.html", viewport={"width": 390, "height": 800})
     assert axe_finds(page) == {}
     assert "12 of 12" in page.inner_text("table")

@@ -1,9 +1,10 @@
 """Test the site: its links, its figures, and each page in a browser without network."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import fold
 import nbformat
@@ -18,6 +19,30 @@ pytestmark = pytest.mark.slow
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 SIX = ["index", "README", "notebooks/02-text-evaluation", "notebooks/GLOSSARY"]
 SIX += ["notebooks/es/02-evaluacion-de-texto", "docs/reference/command"]
+# what somebody types, and where the first hit may be
+SEARCHES = {
+    "exit code": ["docs/how-to/gate", "docs/reference/command"],
+    "windows": ["docs/reference/settings"],
+    "kappa": ["notebooks/GLOSSARY", "notebooks/more/08"],
+    "boost": ["notebooks/GLOSSARY", "notebooks/02"],
+    "how many queries": ["notebooks/more/09", "docs/how-to/power"],
+    "margin": ["notebooks/GLOSSARY", "docs/reference/command"],
+    "MRR formula": ["docs/reference/handout", "docs/reference/metrics"],
+    "judge": ["docs/how-to/judging"],
+    "docker": ["docs/reference/settings"],
+    "api key": ["docs/reference/settings"],
+    "baseline": ["notebooks/GLOSSARY", "docs/how-to/gate"],
+    "nDCG": ["notebooks/GLOSSARY", "docs/reference/metrics"],
+    "bootstrap": ["notebooks/GLOSSARY", "notebooks/more/09"],
+    "hybrid": ["notebooks/GLOSSARY", "notebooks/03"],
+    "gate": ["docs/how-to/gate"],
+    "traces": ["docs/how-to/traces"],
+    "slides": ["notebooks/README"],
+    "pytest": ["docs/how-to/test-a-search", "docs/reference/notebook-tests"],
+    "chunks": ["notebooks/04", "notebooks/more/12"],
+    "GitHub Actions": ["docs/how-to/pull-requests", "docs/how-to/gate"],
+    "reranker": ["notebooks/GLOSSARY", "notebooks/more/11"],
+}
 MANUALS = sorted((ROOT / "docs").rglob("*.md"))
 # pages that move sideways on a phone; what is folded may not do so either
 STATE = """() => {
@@ -27,6 +52,11 @@ STATE = """() => {
     wide: document.documentElement.scrollWidth - innerWidth,
     broken: [...document.images].filter((image) => !image.naturalWidth).length,
     not_enlarged: pictures.filter((one) => one.closest("a")?.href !== one.src).length,
+    small: pictures.filter((one) => {
+      const text = one.src.endsWith(".svg") ? 21 : 16.67;
+      const pixels = one.offsetWidth * text / one.naturalWidth;
+      return !one.closest("picture") && pixels < 11.9;
+    }).length,
     language: document.documentElement.lang,
   };
 }"""
@@ -138,10 +168,33 @@ def test_every_page_fits_a_phone_and_asks_nothing_of_the_network(site, pages, br
     for path in pages:
         page.goto(path.as_uri())
         is_spanish = path.parent.name == "es" or path.name == "README.es.html"
-        right = {"wide": 0, "broken": 0, "not_enlarged": 0}
+        right = {"wide": 0, "broken": 0, "not_enlarged": 0, "small": 0}
         right["language"] = "es" if is_spanish else "en"
         assert page.evaluate(STATE) == right, path
     assert [url for url in asked if not url.startswith((site.as_uri(), "data:"))] == []
+
+
+def test_the_first_hit_of_a_search_is_the_page_that_says_it(site, browser):
+    page = browser.new_page()
+    wrong = {}
+    for words, places in SEARCHES.items():
+        page.goto(f"{(site / 'search.html').as_uri()}?q={quote(words)}")
+        page.wait_for_selector("#search-results .search li > a")
+        hits = page.eval_on_selector_all(
+            "#search-results .search li > a", "all => all.map(each => each.href)"
+        )
+        first = hits[0].removeprefix(f"{site.as_uri()}/")
+        if not first.startswith(tuple(places)):
+            wrong[words] = first
+    assert wrong == {}
+
+
+def test_handout_and_sheet_for_two_print_on_one_page(site, browser):
+    page = browser.new_page()
+    for name in ("handout", "pairs"):
+        page.goto((site / f"docs/reference/{name}.html").as_uri())
+        printed = page.pdf(format="A4")
+        assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1, name
 
 
 def test_axe_has_nothing_to_say_of_six_pages(site, browser):

@@ -27,7 +27,17 @@ STATE = r"""() => {
     const box = slide.querySelector(".fit");
     const { top, bottom, width } = box.getBoundingClientRect();
     const scale = width / box.offsetWidth;
-    if (top < -1 || bottom > 690) note("does not fit", bottom);
+    const [head, ...rest] = box.children;
+    if (!head?.matches("h1, h2, h3, h4")) note("has no heading");
+    if (!rest.some((one) => one.textContent.trim() || one.querySelector("img"))) {
+      note("is empty");
+    }
+    for (const output of box.querySelectorAll("[data-kind=output] pre")) {
+      const text = output.textContent;
+      if (/\{'/.test(text)) note("has a dictionary", text);
+      if (/results\/\S+\n/.test(text)) note("has a log", text);
+    }
+    if (top < -1 || bottom > 708) note("does not fit", bottom);
     for (const node of box.querySelectorAll("pre, pre *, table, table *")) {
       const size = parseFloat(getComputedStyle(node).fontSize) * scale;
       if (size < 23.99) note("is small", size, node.textContent);
@@ -60,6 +70,7 @@ STATE = r"""() => {
     column.querySelector("h1, h2, h3").textContent.replace("¶", ""),
     [...column.querySelectorAll("aside")].map((one) => one.textContent).join(" "),
   ]));
+  if (Reveal.getConfig().totalTime !== 60 * MINUTES) wrong.push("no time");
   return [wrong, cues];
 }"""
 
@@ -78,7 +89,7 @@ def test_slides_are_read_from_afar_and_say_what_to_do(minutes, tmp_path, browser
     for path, sheet in sheets.items():
         page.goto((tmp_path / Path(path).name).with_suffix(".html").as_uri())
         page.wait_for_function("window.Reveal && Reveal.isReady()")
-        wrong, cues = page.evaluate(STATE)
+        wrong, cues = page.evaluate(STATE.replace("MINUTES", str(minutes)))
         assert wrong == [], path
         for title, (since, minute, do, pause) in [*sheet.items()][1:]:
             cue = cues.get(title.replace("`", ""), "")
@@ -113,7 +124,7 @@ def test_what_a_class_sees_depends_on_its_minutes_and_each_heading_is_one():
 
 
 def test_the_page_for_teachers_is_short_and_its_links_are_named_as_the_headings():
-    assert len(PAGE.split()) <= 2_100
+    assert len(PAGE.split()) <= 2_150
     for title, place in re.findall(r"\[([^]]+)\]\(\S+ipynb#(\S+)\)", PAGE):
         slug = re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
         assert place == slug or place[0].isdigit(), title  # of a notebook's start

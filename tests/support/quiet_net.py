@@ -13,6 +13,7 @@ import tempfile
 import threading
 
 EVERY = "203.0.113.7"  # an address that nobody has
+LAST = "203.0.113.254"  # what the tap sees last: packets come in their order
 
 
 def set_up():
@@ -45,12 +46,14 @@ def answer_names(server, write):
 
 
 def tap(raw, write):
-    """Write where packets go that begin something with another machine.
+    """Write where packets go that begin something with another machine, up to LAST.
 
     In this network that machine is this one, and answers under its address."""
     while True:
         packet = raw.recv(65_535)
         target = socket.inet_ntoa(packet[16:20])
+        if target == LAST:
+            return
         header = (packet[0] & 15) * 4
         is_tcp = packet[9] == socket.IPPROTO_TCP
         begins = not is_tcp or packet[header + 13] & 18 == 2  # SYN without ACK
@@ -69,9 +72,15 @@ def main(log, *command):
     server.bind(("127.0.0.1", 53))
     raw = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(0x0800))
     raw.bind(("lo", 0))
-    for function, connection in ((answer_names, server), (tap, raw)):
-        threading.Thread(target=function, args=(connection, write), daemon=True).start()
-    return subprocess.run(command).returncode
+    names = threading.Thread(target=answer_names, args=(server, write), daemon=True)
+    names.start()
+    packets = threading.Thread(target=tap, args=(raw, write), daemon=True)
+    packets.start()
+    code = subprocess.run(command).returncode
+    # Without this, what was asked last was missed on a busy machine.
+    socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"end", (LAST, 9))
+    packets.join(30)
+    return 70 if packets.is_alive() else code
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 // Cuts each section into slides that need no shrinking: what does not fit goes on.
-const BOTTOM = 686;  // below it are the number of the slide and the section's name
+const BOTTOM = 704;
 const WIDTH = 1220;
 const LINE = 600;  // the most characters of a line of an output
 const TEXT = 14;  // the fewest pixels of a picture's text
@@ -9,17 +9,24 @@ const narrowest = (image) =>
   Math.ceil(image.naturalWidth * TEXT / (image.src.endsWith(".svg") ? 22 : 12 * 100 / 72));
 const size = (image, width) => { image.style.width = `${Math.floor(width)}px`; };
 
-// What a section has, in order: {node, kind, words}; a kind is text, code or output.
+// What a section has, in order: {node, kind, slide}; a kind is text, code or output. A
+// slide: "begins" is the first of a slide, "alone" has one of its own.
 function blocksOf(column) {
   const blocks = [];
-  const add = (node, kind) => {
-    const empty = !node.textContent.trim() && !node.querySelector("img");
-    if (!empty && !node.matches("details:not(.result)")) blocks.push({ node, kind });
-  };
   for (const cell of [...column.querySelectorAll(".jp-Cell")]) {
-    for (const node of cell.querySelectorAll(".jp-MarkdownOutput > *")) add(node, "text");
-    for (const node of cell.querySelectorAll(".jp-InputArea .highlight")) {
-      node.classList.add("code");
+    const own = cell.closest("[data-slide]")?.dataset.slide;
+    let slide = own;
+    const add = (node, kind) => {
+      const empty = !node.textContent.trim() && !node.querySelector("img");
+      if (empty || node.matches("details:not(.result)")) return;
+      if (kind === "code") node.classList.add("code");
+      blocks.push({ node, kind: own === "answer" ? "output" : kind, slide });
+      if (slide === "begins") slide = null;
+    };
+    for (const node of cell.querySelectorAll(".jp-MarkdownOutput > *")) {
+      add(node, node.matches(".highlight") ? "code" : "text");
+    }
+    for (const node of cell.querySelectorAll(".jp-CodeMirrorEditor .highlight")) {
       add(node, "code");
     }
     for (const node of cell.querySelectorAll(".jp-OutputArea-output")) add(node, "output");
@@ -100,6 +107,10 @@ function cut(block, fits) {
   return { ...block, node: rest };
 }
 
+// Whether a block begins a slide after another.
+const isApart = (block, before) => block.slide === "begins" ||
+  (block.slide === "alone") !== (before?.slide === "alone");
+
 // Blocks that should be on one slide: a heading with what follows, a question with its
 // code and outputs.
 function unitsOf(blocks) {
@@ -107,7 +118,7 @@ function unitsOf(blocks) {
   let open = false;
   for (const [i, block] of blocks.entries()) {
     const after = blocks[i + 1]?.kind;
-    if (!open) units.push([]);
+    if (!open || isApart(block, blocks[i - 1])) units.push([]);
     units.at(-1).push(block);
     const leads = /^H\d$/.test(block.node.tagName) || /:$/.test(block.node.textContent.trim());
     open = block.kind === "text"
@@ -137,7 +148,7 @@ function addCues(columns, { minutes, starts }) {
     const cue = document.createElement("p");
     cue.textContent = does === "show" ? "Show" : "Run";
     cue.textContent += isTimed && start !== null ? ` from minute ${at}.` : ".";
-    if (pause) cue.textContent += ` Pause before ${pause}: vote.`;
+    if (pause) cue.textContent += /"/.test(pause) ? ` Pause before ${pause}: vote.` : ` ${pause}.`;
     column.querySelector("aside").prepend(cue);
   }
 }
@@ -145,17 +156,25 @@ function addCues(columns, { minutes, starts }) {
 function paginate(column) {
   const notes = column.querySelector(":scope > aside");
   const blocks = blocksOf(column);
-  let box = null;
+  let box = null, heading = null;
+  // a slide that does not begin with a heading repeats the last one
   const page = () => {
     const slide = document.createElement("section");
     box = slide.appendChild(document.createElement("div"));
     box.className = "fit";
     column.append(slide);
+    if (heading) {
+      const again = box.appendChild(document.createElement("h4"));
+      again.className = "again";
+      again.textContent = heading;
+    }
   };
   const fits = () => box.offsetHeight <= BOTTOM;
   // Put blocks on the slide, and say whether they fit; pictures may become narrower.
   const put = (unit) => {
     box.append(...unit.map((block) => block.node));
+    const [first, second] = box.children;
+    if (first.matches(".again") && second?.matches("h1, h2, h3")) first.remove();
     box.querySelectorAll("table").forEach(narrow);
     for (const image of unit.flatMap(({ node }) => [...node.querySelectorAll("img")])) {
       size(image, Math.min(WIDTH, image.naturalWidth));
@@ -169,7 +188,7 @@ function paginate(column) {
     return fits();
   };
   const take = (unit) => unit.forEach((block) => block.node.remove());
-  const isEmpty = () => !box.children.length;
+  const isEmpty = () => !box.querySelector(":scope > :not(.again)");
   const place = (unit) => {
     if (put(unit)) return;
     take(unit);
@@ -190,6 +209,13 @@ function paginate(column) {
     let n = unit.length - 1;  // as much of it as fits, and the others after it
     for (; n > 1 && !put(unit.slice(0, n)); n--) take(unit);
     take(unit);
+    if (unit.slice(0, n).every((block) => /^H\d$/.test(block.node.tagName))) {
+      put(unit.slice(0, n + 1));  // a heading has the beginning of what follows
+      const rest = cut(unit[n], fits);
+      const others = [...rest ? [rest] : [], ...unit.slice(n + 1)];
+      if (others.length) { page(); place(others); }
+      return;
+    }
     if (box !== before) box.parentElement.remove();
     box = before;
     place(unit.slice(0, n));
@@ -197,9 +223,19 @@ function paginate(column) {
     place(unit.slice(n));
   };
   page();
-  for (const unit of unitsOf(blocks)) place(unit);
+  let before = null;
+  for (const unit of unitsOf(blocks)) {
+    if (before && isApart(unit[0], before)) page();
+    before = unit.at(-1);
+    for (const { node } of unit) {
+      if (/^H[123]$/.test(node.tagName)) heading = node.textContent.replace("¶", "");
+    }
+    box.classList.toggle("alone", before.slide === "alone");
+    place(unit);
+  }
   for (const slide of [...column.querySelectorAll(":scope > section")]) {
-    if (!slide.firstChild.children.length) slide.remove();
+    box = slide.firstChild;
+    if (isEmpty()) slide.remove();
     else slide.append(notes.cloneNode(true));
   }
   notes.remove();
@@ -214,7 +250,7 @@ function fill(slide) {
   const isLow = isNarrowed(box) && box.offsetHeight < 480;
   if (!isLow || code?.dataset.kind !== "code") return;
   const lines = partsOf(code), copy = code.cloneNode(true), copies = partsOf(copy);
-  box.prepend(copy);
+  box.firstChild.after(copy);  // the heading
   let first = 0;
   const drop = () => { do copies[first++].remove(); while (isInside(copies[first])); };
   while (first < lines.length && (first === 0 || box.offsetHeight > BOTTOM)) drop();
@@ -234,7 +270,7 @@ function finish(slide) {
     }
   }
   let step = -1, before = null;
-  for (const node of box.children) {
+  for (const node of box.querySelectorAll(":scope > :not(.again)")) {
     const isOutput = node.dataset.kind === "output";
     if (isOutput !== before) step++;
     before = isOutput;
@@ -258,22 +294,15 @@ window.addEventListener("load", () => {
   document.querySelectorAll("table").forEach(align);
   document.querySelectorAll(".jp-OutputArea-output pre").forEach(shorten);
   const columns = [...document.querySelectorAll(".slides > section")];
-  addCues(columns, JSON.parse(document.body.dataset.deck));
+  const deck = JSON.parse(document.body.dataset.deck);
+  addCues(columns, deck);
   columns.forEach(paginate);
   document.querySelectorAll(".slides > section > section").forEach(fill);
   document.querySelectorAll(".slides > section > section").forEach(finish);
   document.querySelectorAll("details.result").forEach((result) => { result.open = false; });
   document.body.classList.remove("measure");
-  const where = document.body.appendChild(document.createElement("div"));
-  where.className = "where";
-  const tell = ({ currentSlide }) => {
-    const heading = currentSlide.parentElement.querySelector("h1, h2, h3");
-    where.textContent = heading?.textContent.replace("¶", "") ?? "";
-  };
-  Reveal.on("ready", tell);
-  Reveal.on("slidechanged", tell);
   Reveal.initialize({
     width: 1280, height: 720, margin: 0, center: false, hash: true, slideNumber: "c/t",
-    transition: "none", plugins: [RevealNotes],
+    transition: "none", plugins: [RevealNotes], totalTime: 60 * deck.minutes,
   });
 });

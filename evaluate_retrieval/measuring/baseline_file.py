@@ -1,0 +1,142 @@
+"""What a baseline keeps of a search, and its file, `baseline.json.gz`."""
+
+import gzip
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from io import BytesIO
+from itertools import chain
+from pathlib import Path
+
+import pandas as pd
+
+from evaluate_retrieval import utils
+from evaluate_retrieval.measuring import segments
+from evaluate_retrieval.measuring.metric import Measure, measures_of
+from evaluate_retrieval.reading.writing import write_bytes
+
+BASELINE = "baseline.json.gz"
+VERSION = 3  # of the baseline's form
+MOST_UNPACKED = (
+    1_000_000_000  # bytes of it, unpacked; 5,000 queries have some 50 million
+)
+KEPT_COLUMNS = ["query_id", "question", "need"]
+IN_FILE = [*KEPT_COLUMNS, segments.SEGMENT]  # the last one where there are segments
+SELDOM = ["alternatives", "only_answered", "updates", "p95_ms"]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a baseline keeps of one kind of query, or what a run has just measured.
+
+    queries: DataFrame with KEPT_COLUMNS, texts; need: which belong together,
+    see `intervals.groups_of`. rankings: dict of query id: ids, best first,
+    without padding. qrels: dict of query id: dict of id: grade. measure: of
+    that run. texts: dict of id: hash of the text, of all documents, or in a
+    baseline of those that it names. judgements: of judged.KINDS_OF_JUDGEMENTS.
+    alternatives: dict of query id: its alternatives, see `metric.under_one_name`; {}
+    without any. only_answered: whether queries without a relevant document are left
+    out. updates: how many times the gate has made a new baseline of the one before.
+    p95_ms: what 95 of 100 queries take at most, where a limit was asked for; else 0."""
+
+    search: str
+    queries: pd.DataFrame
+    rankings: dict[str, list[str]]
+    qrels: dict[str, utils.Qrel]
+    measure: Measure
+    texts: dict[str, str] = field(default_factory=dict)
+    judgements: str = "listed"
+    alternatives: dict[str, dict[str, str]] = field(default_factory=dict)
+    only_answered: bool = False
+    updates: int = 0
+    p95_ms: float = 0.0
+
+
+def write_baseline(path: Path, kept: Mapping[str, Kept], run_id: str) -> Path:
+    """Write what a later run is compared with, and return the path.
+
+    kept: dict of kind: Kept. The same content gives the same bytes."""
+    kinds = {
+        kind: {
+            **_without_nothing(vars(measured)),
+            "measure": _kept_measure(measured.measure),
+            "texts": _texts_named(measured),
+            "queries": measured.queries.filter(IN_FILE).to_dict("list"),
+        }
+        for kind, measured in kept.items()
+    }
+    content = {"version": VERSION, "run": run_id, "kinds": kinds}
+    # grades of a DataFrame are numbers of numpy
+    text = json.dumps(content, sort_keys=True, default=lambda number: number.item())
+    write_bytes(path, gzip.compress(text.encode(), mtime=0))
+    return path
+
+
+def read_baseline(path: str | Path) -> dict[str, Kept]:
+    """`Kept` of each kind in a file of `write_baseline`: a dict.
+
+    ValueError for a file that is damaged, or of another form."""
+    packed = Path(path).read_bytes()
+    try:
+        with gzip.open(BytesIO(packed)) as file:
+            text = file.read(MOST_UNPACKED + 1)
+        if len(text) > MOST_UNPACKED:
+            raise ValueError(f"it has more than {MOST_UNPACKED:,} bytes")
+        content = json.loads(text)
+        if not content["kinds"] or content["version"] != VERSION:
+            raise ValueError(content["version"])
+        return {
+            kind: _as_written(
+                Kept(
+                    **kept
+                    | {
+                        "queries": _kept_queries(kept["queries"]),
+                        "measure": measures_of(*kept["measure"])[kind],
+                    }
+                )
+            )
+            for kind, kept in content["kinds"].items()
+        }
+    except Exception as error:  # a damaged file gives any
+        problem = "it is damaged, of another version of this command, or no baseline"
+        advice = "to make one: evaluate the search that you ship, and keep its new"
+        advice = f"{advice} {BASELINE}"
+        raise utils.InputError(path, problem, advice=advice) from error
+
+
+def _as_written(kept):
+    """What a baseline keeps. ValueError where somebody has edited it into no such."""
+    grades = chain(*map(dict.values, kept.qrels.values()))
+    texts = [kept.search, kept.judgements, *kept.texts.values()]
+    texts += chain(*map(dict.values, kept.alternatives.values()))
+    texts += chain(*map(list.copy, kept.rankings.values()))
+    are_texts = all(isinstance(text, str) for text in texts)
+    are_grades = all(0 <= grade < math.inf for grade in grades)
+    if not (are_texts and are_grades and type(kept.updates) is int):
+        raise ValueError("rankings, grades or texts are none")
+    return kept
+
+
+def _kept_queries(columns):
+    """The queries of a file, with their segment if they have one."""
+    table = pd.DataFrame(columns)
+    return table[[*KEPT_COLUMNS, *table.filter([segments.SEGMENT])]]
+
+
+def _without_nothing(kept):
+    """What is kept. What is empty in most runs is only there where it is not."""
+    return {name: kept[name] for name in kept if name not in SELDOM or kept[name]}
+
+
+def _kept_measure(measure):
+    """What `measures_of` takes. Without a lowest grade it is as it always was."""
+    kept = [measure.by, measure.k]
+    return kept if measure.relevant is None else [*kept, measure.relevant]
+
+
+def _texts_named(kept):
+    """The hashes of the texts that were judged, or are among the first results."""
+    first = (ids[: kept.measure.k] for ids in kept.rankings.values())
+    named = {*chain(*first, *kept.qrels.values())}
+    return {id_: kept.texts[id_] for id_ in named if id_ in kept.texts}
