@@ -22,7 +22,7 @@ from evaluate_retrieval.words.constants import ERROR, TERMINATED
 from evaluate_retrieval.words.terminal import (
     emphasised,
     files_shown,
-    folded,
+    in_lines,
     sentences_shown,
 )
 from evaluate_retrieval.words.text import printable, without_secrets
@@ -154,16 +154,14 @@ def logs_shown(as_json: bool = False) -> Iterator[None]:
         times[text] += is_warning
         if is_warning and times[text] > 1:
             return
-        with _no_bar_at(stream):
-            print(folded(text) if _is_terminal(stream) else text, file=stream)
-            stream.flush()
+        _say(text, stream)
 
     # without the line of our code that it comes from
     def show_warning(message: Any, *_: Any, **__: Any) -> None:
         text = f"warning: {printable(str(message))}"
         times[text] += 1
         if times[text] == 1:
-            print(text, file=sys.stderr)
+            _say(text, sys.stderr)
 
     handler = logging.Handler()
     handler.emit = show  # type: ignore[method-assign]
@@ -183,6 +181,24 @@ def logs_shown(as_json: bool = False) -> Iterator[None]:
                 print(f"({n:,} times: {text:.120})", file=sys.stderr)
         for logger in loggers:
             logger.removeHandler(handler)
+
+
+def _say(text, stream, head=""):
+    """Print a text; on a terminal in lines of its width, and not into a bar.
+
+    head: what it begins with, to be seen at once."""
+    if stream is None:
+        return
+    shown = in_lines(text) if _is_terminal(stream) else text
+    if head and has_colours(stream):
+        shown = shown.replace(head, emphasised(head, ERROR), 1)
+    with _no_bar_at(stream):
+        print(shown, file=stream, flush=True)
+
+
+def _say_error(problem):
+    """Print what went wrong on standard error."""
+    _say(f"error: {printable(problem)}", sys.stderr, "error:")
 
 
 def _is_terminal(stream):
@@ -229,19 +245,19 @@ def nearby(path: str | Path) -> Path:
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
-def last_lines(result: dict, has_colours: bool = False) -> list[str]:
+def last_lines(result: dict, in_colour: bool = False) -> list[str]:
     """The last lines that a terminal shows of a result: the decision, and the files."""
     first, *others = sentences_shown(printable(result["says"]))
-    if has_colours:
+    if in_colour:
         first = emphasised(first, result["code"])
     files = [nearby(path) for path in result.get("files", ())]
     return [first, *others, *files_shown(files)]
 
 
-def has_colours() -> bool:
-    """Whether the output is a terminal, and nobody has asked for no colours."""
+def has_colours(stream: Any) -> bool:
+    """Whether a stream is a terminal, and nobody has asked for no colours."""
     is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return _is_terminal(sys.stdout) and not is_plain and sys.platform != "win32"
+    return _is_terminal(stream) and not is_plain and sys.platform != "win32"
 
 
 def json_of(result: dict) -> str:
@@ -274,7 +290,7 @@ def main(words: list[str] | None = None) -> int:
     except Exception as error:
         with contextlib.suppress(OSError, ValueError):
             problem = f"{type(error).__name__}: {without_secrets(str(error))}"
-            print(f"error: {printable(problem)}", file=sys.stderr)
+            _say_error(problem)
     _give_up_streams()
     return ERROR
 
@@ -308,7 +324,7 @@ def _run_and_shown(words):
     if as_json:
         print(json_of(result), flush=True)
     elif "error" not in result:
-        print(*last_lines(result, has_colours()), sep="\n", flush=True)
+        print(*last_lines(result, has_colours(sys.stdout)), sep="\n", flush=True)
     return result["code"]
 
 
@@ -316,7 +332,8 @@ def _first_line(words):
     """What is asked for, before anything is loaded: the command, and its folder."""
     command, *rest = words if is_command(words[:1]) else ["evaluate", *words]
     places = [word for word in rest[:1] if not word.startswith("-")]
-    return without_secrets(" ".join(["evaluate-retrieval", command, *places]))
+    told = [f"evaluate-retrieval {__version__}:", command, *places]
+    return without_secrets(" ".join(told))
 
 
 def result_of(words: list[str]) -> dict:
@@ -343,7 +360,7 @@ def result_of(words: list[str]) -> dict:
         print(printable(traceback.format_exc()), file=sys.stderr)
         problem = f"{type(error).__name__}: {error}"
     problem = without_secrets(problem)
-    print(f"error: {printable(problem)}", file=sys.stderr)
+    _say_error(problem)
     if command == "gate":
         _summarise(problem, rest)
     return {"error": problem, **place, "code": code}
@@ -378,7 +395,7 @@ def _summarise(problem: str, words: list[str]) -> None:
         if report:
             junit.write_junit(junit.junit_of_error(problem), report)
     except (OSError, ValueError) as error:  # the first error is the one to tell
-        print(f"error: {printable(str(error))}", file=sys.stderr)
+        _say_error(str(error))
 
 
 def _named_in(words, flag):

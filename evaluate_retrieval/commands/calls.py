@@ -96,9 +96,10 @@ def _agents_compared(folder, queries, agents, base, out):
     rows = differences_of(tables, base, queries)
     if relevant is not None:
         log.info(f"Relevant is a document from grade {relevant:g} on.")
-    log.info(board.round(3).to_string(na_rep=""))
+    whole = dict.fromkeys(["tokens", "milliseconds"], _whole)
+    log.info(board.round(3).to_string(na_rep="", formatters=whole, line_width=79))
     if len(rows):
-        log.info(f"\nEach agent minus {base!r}, 95 % intervals, p corrected by Holm:")
+        log.info(f"\nEach agent minus “{base}”, 95 % intervals, p corrected by Holm:")
         p = rows["p"].map(lambda p: "<0.001" if p < 0.001 else f"{p:.3f}")
         log.info(rows.round(3).assign(p=p).to_string())
     by_query = pd.concat(tables, names=["agent", "query_id"]).reset_index()
@@ -116,6 +117,11 @@ def _agents_compared(folder, queries, agents, base, out):
         "says": f"Read {files[1]}: what each call of two agents found.",
         "code": NOT_WORSE,
     }
+
+
+def _whole(number):
+    """A number as a whole one; "" for none."""
+    return "" if pd.isna(number) else f"{number:,.0f}"
 
 
 def _names_of(queries):

@@ -40,14 +40,13 @@ def carry_out(options: CompareOptions) -> dict:
 
 
 def _compared(options: CompareOptions) -> dict:
-    with step(1, "reading"):
-        folder = run.read_aloud(options)
+    folder = run.read_aloud(options)
     run.check_scale(folder, options)
     if folder.decides is None:
         problem = "there are no queries that can decide"
         raise utils.InputError(options.source, problem)
     names = (options.a, options.b)
-    with step(2, "asking and tuning searches"):
+    with step("asking and tuning searches", 1, 3):
         folder, candidates = run.candidates_of(folder, options, names)
     pair = (
         named(options.a, candidates.searches),
@@ -62,9 +61,9 @@ def _compared(options: CompareOptions) -> dict:
             problem = f"ranks less than half of the {folder.decides} queries"
             raise utils.InputError(problem=problem, value=name)
     candidates = replace(candidates, searches=two)
-    with step(4, "ranking"):
+    with step("ranking", 2, 3):
         results = steps.measure(folder, candidates, pair[0])
-    with step(5, "deciding"):
+    with step("deciding", 3, 3):
         figures = pairs.summary(results.whole, pair)
     path = options.out / f"{'-against-'.join(trec.file_names(pair).values())}.html"
     manifest.sign(options.out, written=[path])

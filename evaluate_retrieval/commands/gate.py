@@ -101,7 +101,7 @@ def _held(options, may_lack):
         outcomes.write_summary(compared, options.summary)
     if options.junit:
         junit.write_junit(junit.junit_of(compared, titles), options.junit)
-    result = outcomes.outcomes_as_json(compared)
+    result = outcomes.outcomes_as_json(compared) | {"files": evaluated.files}
     if options.update and result["code"] not in outcomes.GRAVE:
         _update(options, evaluated, kept, sealed)
     return result

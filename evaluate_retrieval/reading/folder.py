@@ -35,6 +35,7 @@ from evaluate_retrieval.reading.listing import FAILURES, list_files
 from evaluate_retrieval.reading.opening import Table, read_table, readers
 from evaluate_retrieval.reading.sorting import sort_tables
 from evaluate_retrieval.words import sentences as words
+from evaluate_retrieval.words.terminal import step
 
 
 @dataclass(frozen=True)
@@ -162,6 +163,7 @@ def located(source: str | Path) -> Path:
     raise NotThereError(path, "no such file or folder")
 
 
+@step("reading")
 def read(
     source: str | Path,
     language: str | None = None,

@@ -181,8 +181,8 @@ def setting(setting: Mapping[str, Any]) -> str:
 def to_tell_apart(n_leaders: int, n_pairs: int, folder: str) -> str:
     """How many grades may tell the leaders apart, and the command that takes them."""
     return (
-        f"{n_leaders} searches cannot be told apart. {n_pairs:,} grades may tell: "
-        f"evaluate-retrieval judge {folder}"
+        f"{n_leaders} searches cannot be told apart. {n_pairs:,} grades may tell:\n"
+        f"  evaluate-retrieval judge {folder}"
     )
 
 
