@@ -80,7 +80,7 @@ def with_bar(items: Iterable, name: str) -> Any:
     It is shown where it can be drawn anew: in a terminal, or in a notebook."""
     from tqdm.auto import tqdm
 
-    if "ipykernel" in sys.modules:
+    if "ipykernel" in sys.modules and not _is_seen():
         return tqdm(items, desc=name, delay=NOTEBOOK_DELAY)
     return tqdm(items, name, bar_format=FORM, **_of_terminal(BAR_DELAY))
 
@@ -105,5 +105,9 @@ def step(name: str, n: int = 0, n_steps: int = 0) -> Iterator[None]:
 
 
 def _of_terminal(delay=0):
-    # disable: where stderr is no terminal
-    return {"delay": delay, "disable": None, "leave": False}
+    return {"delay": delay, "disable": not _is_seen(), "leave": False}
+
+
+def _is_seen():
+    """Whether bars, which go to standard error, are seen in a terminal."""
+    return sys.stderr is not None and sys.stderr.isatty()
