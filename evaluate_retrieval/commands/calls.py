@@ -18,6 +18,7 @@ from evaluate_retrieval.reading.writing import write_table, write_text
 from evaluate_retrieval.searching.call_files import agents_in
 from evaluate_retrieval.words.constants import NOT_WORSE
 from evaluate_retrieval.words.templates import render
+from evaluate_retrieval.words.terminal import step
 
 COLUMNS = ["all found", "low", "high", "found", "first call", "recovery", "waste"]
 COLUMNS += ["calls", "results", "tokens", "milliseconds"]
@@ -59,7 +60,7 @@ def _agents_of(folder, options, queries):
     A search of which many calls fail is none, see `steps.that_work`."""
     agents = {PRODUCTION: folder.calls} if folder.calls else {}
     agents |= agents_in(folder.source) if folder.source.is_dir() else {}
-    with run.own_of(folder, options) as own:
+    with run.own_of(folder, options) as own, step("asking agents"):
         able, _ = steps.that_work(own, [queries], [options.incumbent], fewest=0)
         for name, search in able.items():
             found = zip(queries["query_id"], search.find(queries), strict=True)
