@@ -249,7 +249,7 @@ def last_lines(result: dict, in_colour: bool = False) -> list[str]:
     """The last lines that a terminal shows of a result: the decision, and the files."""
     first, *others = sentences_shown(printable(result["says"]))
     if in_colour:
-        first = emphasised(first, result["code"])
+        first = "\n" + emphasised(first, result["code"])
     files = [nearby(path) for path in result.get("files", ())]
     return [first, *others, *files_shown(files)]
 

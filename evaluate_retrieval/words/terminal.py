@@ -29,7 +29,7 @@ def in_lines(text: str) -> str:
     Rows of tables and what is to be copied stay whole."""
     return "\n".join(
         line if len(line) <= LINE_WIDTH or IS_WHOLE.match(line) else _cut(line)
-        for line in text.splitlines()
+        for line in text.split("\n")
     )
 
 
@@ -67,7 +67,7 @@ def files_shown(paths: Sequence[PurePath]) -> list[str]:
         for path in paths
         if path != page
     ]
-    told = f"Beside it: {', '.join(beside)}."
+    told = f"Also written: {', '.join(beside)}."
     return [*([in_lines(told)] if beside else []), f"Open {page}"]
 
 

@@ -169,6 +169,7 @@ def test_a_line_keeps_its_indent_and_a_command_in_it_is_not_broken():
     cut = terminal.in_lines(f"    {LONG}with {command}, and {LONG}").splitlines()
     assert all(each.startswith("    word") or command in each for each in cut)
     assert {each[:4] for each in cut} == {"    "}
+    assert terminal.in_lines("a\n\nb\n") == "a\n\nb\n"
     assert max(map(len, cut)) <= 79
 
 
@@ -178,7 +179,7 @@ FILES = {
     "a page": (["out/a.html"], ["Open out/a.html"]),
     "a page behind tables": (
         ["out/a.csv", "out/b.html", "c.csv"],
-        ["Beside it: a.csv, c.csv.", "Open out/b.html"],
+        ["Also written: a.csv, c.csv.", "Open out/b.html"],
     ),
 }
 
