@@ -324,7 +324,7 @@ def _run_and_shown(words):
     if as_json:
         print(json_of(result), flush=True)
     elif "error" not in result:
-        print(*last_lines(result, has_colours(sys.stdout)), sep="\n", flush=True)
+        _say("\n".join(last_lines(result, has_colours(sys.stdout))), sys.stdout)
     return result["code"]
 
 

@@ -18,7 +18,7 @@ FORM = "{desc}: {n_fmt} of {total_fmt} |{bar:20}| {remaining} left"
 ONE_SENTENCE = re.compile(r"(?:“[^”]*”|.)+?(?:[.!?](?=\s+[“A-Z])|$)")
 COMMAND = re.compile(r"“?evaluate-retrieval [^”]*”?")  # to be copied as a whole
 # a row of a table, a command, a line of TOML: none is prose
-IS_WHOLE = re.compile(r'\s*(?:\S.*  |evaluate-retrieval |cd |#|\[\w+\]$|\w+ = ")')
+IS_WHOLE = re.compile(r'\s*(?:\S.*  |evaluate-retrieval |cd |Open |#|\[\w+\]$|\w+ = ")')
 BOLD, RED, GREEN, YELLOW, PLAIN = (f"\x1b[{n}m" for n in (1, 31, 32, 33, 0))
 COLOUR_OF_CODE = (GREEN, RED, YELLOW, RED, RED)
 
@@ -42,12 +42,12 @@ def _cut(line):
 
 
 def sentences_shown(text: str) -> list[str]:
-    """Each sentence of a text, on lines of its own; what is indented stays as it is."""
+    """Each sentence of a text on its own line; what is indented stays as it is."""
     shown = []
     for line in text.splitlines():
         is_prose = line.strip() and line[0] != " "
         shown += map(str.strip, ONE_SENTENCE.findall(line)) if is_prose else [line]
-    return list(map(in_lines, shown))
+    return shown
 
 
 def emphasised(text: str, code: int) -> str:
@@ -60,7 +60,7 @@ def files_shown(paths: Sequence[PurePath]) -> list[str]:
     """What was written, in a sentence, and as the last line the page to open."""
     pages = [path for path in paths if path.suffix == ".html"]
     if not pages:
-        return [in_lines(f"Written: {', '.join(map(str, paths))}")] if paths else []
+        return [f"Written: {', '.join(map(str, paths))}"] if paths else []
     page = pages[0]
     beside = [
         path.name if path.parent == page.parent else str(path)
@@ -68,7 +68,7 @@ def files_shown(paths: Sequence[PurePath]) -> list[str]:
         if path != page
     ]
     told = f"Also written: {', '.join(beside)}."
-    return [*([in_lines(told)] if beside else []), f"Open {page}"]
+    return [*([told] if beside else []), f"Open {page}"]
 
 
 # --- How far a run is --------------------------------------------------------
