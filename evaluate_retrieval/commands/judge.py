@@ -295,11 +295,9 @@ def take_in_files(folder: Folder, options: JudgeOptions) -> dict:
     report = "report.html"
     if not manifest.has_written(options.out, report, folder.source):
         report = ""
-    lead = options.out / "judge-lead.html"
-    write_text(lead, settling.lead_page(folder, judged, report))
+    written = settling.write_lead_page(folder, judged, options.out, report)
     leaders = asking.leading(folder, options.out)
     page, _, n_open = settling.settle_page(folder, keys, leaders)
-    written = [lead]
     if n_open:
         written.insert(0, options.out / "judge-settle.html")
         write_text(written[0], page)

@@ -18,7 +18,8 @@ from evaluate_retrieval.commands.aloud import check_scale, read_aloud
 from evaluate_retrieval.commands.evaluated import Evaluated
 from evaluate_retrieval.commands.keeping import kept_of, searches_to_keep
 from evaluate_retrieval.commands.options import Options, SearchOptions
-from evaluate_retrieval.judging import next_pairs
+from evaluate_retrieval.commands.pair import pair_page
+from evaluate_retrieval.judging import next_pairs, settling
 from evaluate_retrieval.measuring import (
     decision,
     history,
@@ -194,6 +195,9 @@ def _evaluated(options, run_id, last, spends):
         log.info(sentences.to_tell_apart(n_leaders, n_pairs, named_so))
     with step("writing", 5, N_STEPS):
         files = [page, *_write_results(evaluated, out)]
+        if spends:
+            graded = folder.judgements
+            files += settling.write_lead_page(folder, graded, out, page.name)
         evaluated = replace(evaluated, files=files)
         report.page(evaluated, run_id, page)
     return evaluated
@@ -315,5 +319,5 @@ def _write_results(evaluated, out):
     files = [out / name for name in ("leaderboard.csv", *tables)]
     if not evaluated.figures:
         return files
-    report.pair_page(evaluated, page)
+    pair_page(evaluated, page)
     return [page, *files]

@@ -299,8 +299,13 @@ def hanging(searches, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LEAVES)
-@pytest.mark.parametrize("number", ENDED)
+@pytest.mark.parametrize(
+    ("number", "name"),
+    [  # a closed terminal ends it as SIGTERM does
+        *((number, name) for number in ("SIGTERM", "SIGKILL") for name in LEAVES),
+        ("SIGHUP", "a function with a pool"),
+    ],
+)
 def test_nothing_is_left_when_the_command_is_ended(hanging, tmp_path, name, number):
     run = subprocess.Popen(hanging(name))
     wait_until((tmp_path / "asked").exists)
