@@ -61,7 +61,7 @@ def test_a_terminal_gets_the_decision_in_bold_and_last_what_to_open(shown):
     _, text = shown
     lines = text.splitlines()
     bold = [each for each in lines if terminal.BOLD in each]
-    ship = f"{terminal.GREEN}Ship “own: rare words”.{terminal.PLAIN}"
+    ship = f"{terminal.GREEN}Ship “rare words”.{terminal.PLAIN}"
     assert [each.rpartition("\r")[2] for each in bold] == [terminal.BOLD + ship]
     assert lines[-1] == "Open my demo/results/report.html"
 
