@@ -29,6 +29,7 @@ from evaluate_retrieval.searching.call_files import agents_in
 from evaluate_retrieval.words import sentences, tiles
 from evaluate_retrieval.words.constants import NOT_WORSE
 from evaluate_retrieval.words.templates import chance, render
+from evaluate_retrieval.words.terminal import step
 
 COLUMNS = ["all found", "low", "high", "found", "first call", "recovery", "waste"]
 COLUMNS += ["calls", "results", "tokens", "milliseconds"]
@@ -85,7 +86,7 @@ def _agents_of(folder, options, queries):
     A search of which many calls fail is none, see `steps.that_work`."""
     agents = {PRODUCTION: folder.calls} if folder.calls else {}
     agents |= agents_in(folder.source) if folder.source.is_dir() else {}
-    with run.own_of(folder, options) as own:
+    with run.own_of(folder, options) as own, step("asking agents"):
         able, _ = steps.that_work(own, [queries], [options.incumbent], fewest=0)
         for name, search in able.items():
             found = zip(queries["query_id"], search.find(queries), strict=True)
@@ -122,9 +123,10 @@ def _agents_compared(folder, queries, agents, base, out):
     rows = differences_of(tables, base, queries)
     if relevant is not None:
         log.info(f"Relevant is a document from grade {relevant:g} on.")
-    log.info(board.round(3).to_string(na_rep=""))
+    whole = dict.fromkeys(["tokens", "milliseconds"], _whole)
+    log.info(board.round(3).to_string(na_rep="", formatters=whole, line_width=79))
     if len(rows):
-        log.info(f"\nEach agent minus {base!r}, 95 % intervals, p corrected by Holm:")
+        log.info(f"\nEach agent minus “{base}”, 95 % intervals, p corrected by Holm:")
         log.info(rows.assign(p=rows["p"].map(chance)).round(3).to_string())
     by_query = pd.concat(tables, names=["agent", "query_id"]).reset_index()
     files = [out / "calls.csv", out / "calls.html"]
@@ -144,6 +146,11 @@ def _agents_compared(folder, queries, agents, base, out):
         "says": f"{top['headline']}. {top['sentence']}",
         "code": NOT_WORSE,
     }
+
+
+def _whole(number):
+    """A number as a whole one; "" for none."""
+    return "" if pd.isna(number) else f"{number:,.0f}"
 
 
 def _names_of(queries):

@@ -13,6 +13,7 @@ from evaluate_retrieval.searching.names import named
 from evaluate_retrieval.searching.own import of_queries
 from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import FEW, LEFT_OUT, UNDECIDED, UNITS
+from evaluate_retrieval.words.terminal import step
 
 HELP = "why one search beats another"
 
@@ -46,7 +47,8 @@ def _compared(options: CompareOptions) -> dict:
         problem = "there are no queries that can decide"
         raise utils.InputError(options.source, problem)
     names = (options.a, options.b)
-    folder, candidates = run.candidates_of(folder, options, names)
+    with step("asking and tuning searches", 1, 3):
+        folder, candidates = run.candidates_of(folder, options, names)
     pair = (
         named(options.a, candidates.searches),
         named(options.b, candidates.searches),
@@ -60,8 +62,10 @@ def _compared(options: CompareOptions) -> dict:
             problem = f"ranks less than half of the {folder.decides} queries"
             raise utils.InputError(problem=problem, value=name)
     candidates = replace(candidates, searches=two)
-    results = steps.measure(folder, candidates, pair[0])
-    figures = pairs.summary(results.whole, pair)
+    with step("ranking", 2, 3):
+        results = steps.measure(folder, candidates, pair[0])
+    with step("deciding", 3, 3):
+        figures = pairs.summary(results.whole, pair)
     path = options.out / f"{'-against-'.join(trec.file_names(pair).values())}.html"
     manifest.sign(options.out, written=[path])
     evaluated = Evaluated(

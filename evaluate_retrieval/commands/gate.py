@@ -109,14 +109,14 @@ def _held(options, may_lack):
         problem = "it has no release to hold the sealed part against"
         raise utils.InputError(options.reference, problem, advice="--update makes one")
     compared = _by_the_worst(compared, options.worst)
-    for line in outcomes.summary_lines(compared):
+    titles = headings(evaluated.folder.documents)
+    for line in outcomes.summary_lines(compared, titles):
         log.info(line)
     if options.summary:
         outcomes.write_summary(compared, options.summary)
     if options.junit:
-        titles = headings(evaluated.folder.documents)
         junit.write_junit(junit.junit_of(compared, titles), options.junit)
-    result = outcomes.outcomes_as_json(compared)
+    result = outcomes.outcomes_as_json(compared) | {"files": evaluated.files}
     if options.update and result["code"] not in outcomes.GRAVE:
         _update(options, evaluated, kept, sealed)
     return result

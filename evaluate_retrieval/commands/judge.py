@@ -36,6 +36,7 @@ from evaluate_retrieval.reading.writing import write_text
 from evaluate_retrieval.searching.own import Search, are_alone, went
 from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import NOT_WORSE
+from evaluate_retrieval.words.terminal import step
 
 LIST = "judge-next.csv"  # of the last run
 HELP = "judge pairs in the terminal, or on pages for several people"
@@ -120,7 +121,7 @@ def carry_out(options: JudgeOptions) -> dict:
         if options.add:
             return take_in_files(folder, options)
         keep_judgements(folder)
-        with run.own_of(folder, options) as own:
+        with run.own_of(folder, options) as own, step("asking searches"):
             pairs = pairs_to_judge(folder, own, options)
         for name, search in own.items():
             if search.errors:

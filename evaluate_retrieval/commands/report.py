@@ -223,15 +223,22 @@ def _of_board(board, queries, measure):
 
 
 def board_text(
-    board: pd.DataFrame, queries: utils.Queries, measure: Measure, most: int = 10
+    board: pd.DataFrame,
+    queries: utils.Queries,
+    measure: Measure,
+    n_out: int = 0,
+    most: int = 10,
 ) -> str:
-    """The first searches of a leaderboard, and what it shows, for a terminal."""
+    """The first searches of a leaderboard, and what it shows, for a terminal.
+
+    n_out: of searches that failed, and have no figure."""
     few_columns = board.assign(condensed=None, refused=None)
     shown = _of_board(few_columns, queries, measure)
     table = pd.DataFrame(shown["rows"], list(map(plain, board.index)), shown["columns"])
     with pd.option_context("display.unicode.east_asian_width", True):
         rows = table.head(most).to_string()
-    first = f"{min(most, len(board))} of {len(board)} searches"
+    first = f"{min(most, len(board))} of {len(board) + n_out} searches"
+    first += f" ({n_out} failed)" if n_out else ""
     return f"{shown['title']}, {first}. {shown['text']}\n{rows}"
 
 

@@ -22,7 +22,7 @@ from evaluate_retrieval.measuring import (
     plan,
     scored,
 )
-from evaluate_retrieval.measuring.estimand import kind_of_judgements
+from evaluate_retrieval.measuring.estimand import estimand, kind_of_judgements
 from evaluate_retrieval.reading import needs, trec
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.kept import first_kind, keep_first_kind
@@ -276,6 +276,15 @@ def keep_kind(folder: Folder) -> None:
         keep_first_kind(folder.source, "listed")
     except OSError as error:  # a folder may be for reading only
         log.info("that the judgements are a list is not kept: %s", error)
+
+
+def n_ties(folder: Folder) -> int:
+    """How many queries of a verdict have no relevant document, so that all tie there.
+
+    0 where queries were drawn: of these some are not judged yet."""
+    if folder.decides != "judged" or folder.sample is not None:
+        return 0
+    return len(estimand(folder)) - len(folder.queries)
 
 
 def minutes_of(listed: pd.DataFrame) -> int:

@@ -167,6 +167,11 @@ def unsteady(name: str, n: int, n_asked: int) -> str:
     )
 
 
+def on_no_board(n: int) -> str:
+    """That n judged queries have nothing relevant."""
+    return f"{n:,} judged queries have no relevant document, and are on no leaderboard"
+
+
 def noise(name: str, noise: Mapping[str, Any], n_queries: int) -> str:
     """What the runs of a search differ in. noise: the fields of `noise.Noise`."""
     flips = noise["flips"]
@@ -248,6 +253,20 @@ def made_of(setting: Mapping[str, Any]) -> str:
 def plan(plan: Any, name: str, unit: str = "needs") -> str:
     """A plan: see `plan.Plan`. name: of the search that may ship."""
     return line_of("plan.txt.j2", plan=plan, name=name, unit=unit)
+
+
+def setting(setting: Mapping[str, Any]) -> str:
+    """A setting that was tuned, without what is the same in all: "k1 1.5, b 0.75"."""
+    numbers = {name: value for name, value in setting.items() if value != str(value)}
+    return ", ".join(f"{name} {value:g}" for name, value in numbers.items())
+
+
+def to_tell_apart(n_leaders: int, n_pairs: int, folder: str) -> str:
+    """How many grades may tell the leaders apart, and the command that takes them."""
+    return (
+        f"{n_leaders} searches cannot be told apart. {n_pairs:,} grades may tell:\n"
+        f"  evaluate-retrieval judge {folder}"
+    )
 
 
 def graders(graded: Any, n_draws: int) -> str:
