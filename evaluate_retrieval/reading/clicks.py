@@ -42,11 +42,32 @@ CLICKED |= {"ordered", "conversion", "conversions", "sales", "sold", "bought"}
 CLICKED |= {"download", "downloads", "downloaded"}
 LESS = {"impression", "impressions", "hover", "hovers", "dwell", "shown", "displays"}
 ONLY_COUNTED = {"count", "counts", "frequency", "freq", "times"}  # of what is not said
-PLAIN = {"n", "num", "number", "of", "total", "sum", "unique", "avg", "mean", "d"}
-PLAIN |= {"rate", "ratio", "through", "thru", "add", "adds", "added", "to", "the", "is"}
-PLAIN |= {"was", "has", "on", "item", "items", "product", "products", "doc", "document"}
-PLAIN |= {"result", "search", "object", "user", "page", "day", "days", "last"}
-PLAIN |= {"per", "percent", "event", "order", "from", "completed", *ONLY_COUNTED}
+FILLING = {"n", "num", "number", "of", "total", "sum", "unique", "avg", "mean", "d"}
+FILLING |= {
+    "rate",
+    "ratio",
+    "through",
+    "thru",
+    "add",
+    "adds",
+    "added",
+    "to",
+    "the",
+    "is",
+}
+FILLING |= {
+    "was",
+    "has",
+    "on",
+    "item",
+    "items",
+    "product",
+    "products",
+    "doc",
+    "document",
+}
+FILLING |= {"result", "search", "object", "user", "page", "day", "days", "last"}
+FILLING |= {"per", "percent", "event", "order", "from", "completed", *ONLY_COUNTED}
 WHEN = {"at", "date", "time", "timestamp", "position", "rank", "ordinal"}  # no counts
 RANKS_OF_CLICKS = {"at rank 1": (1, 1), "at 2 and 3": (2, 3), "below": (4, np.inf)}
 MOST_ACTIONS = 9  # that a note names
@@ -56,11 +77,11 @@ NO_CLICK = {"0", "0.0", "false", "no", "none", "nan", "<na>", ""}
 def is_about(name: str, words: set[str]) -> bool:
     """Whether a name, as add_to_cart or itemClick, has such a word, and else plain
     ones."""
-    there = _words_of(name)
-    return bool(there & words) and there <= words | PLAIN | WHEN
+    there = _name_parts(name)
+    return bool(there & words) and there <= words | FILLING | WHEN
 
 
-def _words_of(name):
+def _name_parts(name):
     return {part.lower() for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", str(name))}
 
 
@@ -71,12 +92,12 @@ def columns_of_clicks(frame: pd.DataFrame) -> list[str]:
     if it differs between the documents of a query."""
     sure = [name for name in frame if is_about(name, CLICKED)]
     sure.sort(key=lambda name: "click" not in name.lower())
-    sure.sort(key=lambda name: not _words_of(name).isdisjoint(WHEN))
+    sure.sort(key=lambda name: not _name_parts(name).isdisjoint(WHEN))
     sure += [name for name in frame if is_about(name, LESS)]
-    asked = [*sources_in(frame, {name: EVENT[name] for name in ("query", "query_id")})]
-    for name in frame if asked else ():
+    sources = sources_in(frame, EVENT)
+    query = sources.get("query", sources.get("query_id"))
+    for name in frame if query else ():
         if is_about(name, ONLY_COUNTED) and name not in sure:
-            query = sources_in(frame, EVENT)[asked[0]]
             rows = frame[[query, name]].astype(str)
             by_query = rows.groupby(query)[name]
             is_of_queries = by_query.nunique().max() == 1 < by_query.size().max()
@@ -151,7 +172,7 @@ def _events_in(table):
         return rows.assign(times=float(visits))
     cells = frame[counted[0]].astype(str).str.strip().str.lower()
     numbers = pd.to_numeric(cells.str.replace(",", "."), errors="coerce").fillna(1.0)
-    if _words_of(counted[0]) & WHEN:
+    if _name_parts(counted[0]) & WHEN:
         numbers = numbers.clip(upper=1)
     # a rate above 0 is of one click at least
     times = numbers.clip(lower=1).mask(cells.isin(NO_CLICK) | (numbers <= 0), 0.0)
@@ -228,7 +249,7 @@ def queries_of_events(tables: Sequence[Table]) -> pd.DataFrame:
     return pd.DataFrame({"query": asked.index, "asked": asked.astype(str).to_numpy()})
 
 
-def sentences(
+def click_notes(
     events: Sequence[Table],
     asked: Sequence[Table],
     judged: pd.DataFrame,

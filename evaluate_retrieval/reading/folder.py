@@ -254,7 +254,7 @@ def read(
         *on_alternatives,
         *on_copies,
         *_count_sentences(log, graded, unanswered, own, relevant),
-        *clicks.sentences(
+        *clicks.click_notes(
             tables.events, [*tables.traced, *tables.queries, *judged], graded, relevant
         ),
         *on_language,

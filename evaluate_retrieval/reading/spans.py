@@ -278,7 +278,7 @@ def _shown_in(span, names):
             yield _numbered(name, inside)
         value = _parsed(span.get(name))
         if name == HITS and isinstance(value, str):
-            value = _listed(value)
+            value = _hit_ids(value)
         while isinstance(value, dict):
             value = _parsed(_first(IN_AN_ANSWER, value))
         if is_list_like(value):
@@ -287,7 +287,7 @@ def _shown_in(span, names):
                 yield list(value)
 
 
-def _listed(text):
+def _hit_ids(text):
     """The ids of a text: 'a,b', "['a', 'b']" of Python, or "['a' 'b']" of NumPy."""
     inside = text.strip().strip("[]()")
     quoted = [one or two for one, two in re.findall(QUOTED, inside)]

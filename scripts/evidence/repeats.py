@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from evaluate_retrieval.measuring import gains, grounds, intervals, pairs, scored
+from evaluate_retrieval.measuring import gains, intervals, pairs, scored
 from evaluate_retrieval.words.constants import MARGIN, NOT_WORSE, WORSE
 
 sys.path.append(str(Path(__file__).parents[1]))  # so that `evidence` is found
@@ -44,10 +44,15 @@ def told_of(now, before):
     """What the command says of runs of two sides: a dict of 0 and 1."""
     values = pd.DataFrame({"now": now.mean(axis=0), "before": before.mean(axis=0)})
     measured = scored.Measured(values, pd.Series(range(len(values))))
-    ground = grounds.grounds_of_gate(measured, "now", "before")
-    figures = pairs.summary(measured, ("now", "before"), ground=ground)
+    known = gains.known_of(measured, "before")  # all is judged, so also for the gate
+    figures = pairs.summary(
+        measured,
+        ("now", "before"),
+        ground=known.grounds["now"],
+        estimates=known.estimates["now"],
+    )
     code = pairs.exit_code(figures, MARGIN)[0]
-    row = gains.gains_table(measured, "before").iloc[0]
+    row = gains.gains_table(measured, "before", known=known).iloc[0]
     return {
         "not worse": code == NOT_WORSE,
         "worse": code == WORSE,
