@@ -3,6 +3,7 @@
 The scores are those of `measuring.calls`."""
 
 import logging
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -25,14 +26,23 @@ TOLD = ["all found", "found"]  # what differences are told of
 MOST_QUESTIONS = 10  # questions that the page shows
 CHARACTERS = 4  # of a token, about
 HELP = "agents that search several times: what each call adds"
-OPTIONS = SearchOptions
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallsOptions(SearchOptions):
+    """only_own: always, so it cannot be told."""
+
+    only_own: bool = field(default=True, init=False)
+
+
+OPTIONS = CallsOptions
 
 
 # --- The work ----------------------------------------------------------------
 
 
-def carry_out(options: SearchOptions) -> dict:
+def carry_out(options: CallsOptions) -> dict:
     """Compare the agents of a folder, and write calls.csv and calls.html: a dict.
 
     Searches of your own are agents, too. The others are compared with the incumbent,

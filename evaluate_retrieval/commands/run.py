@@ -15,7 +15,7 @@ from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest, report, steps, verdicts
 from evaluate_retrieval.commands.evaluated import Evaluated
 from evaluate_retrieval.commands.keeping import kept_of, searches_to_keep
-from evaluate_retrieval.commands.options import Options, SearchOptions
+from evaluate_retrieval.commands.options import MeasuringOptions, Options, SearchOptions
 from evaluate_retrieval.judging import judged_texts, next_pairs
 from evaluate_retrieval.measuring import (
     decision,
@@ -106,7 +106,7 @@ def with_paths(options: Options) -> Options:
 
 
 def evaluated_and_kept(
-    options: SearchOptions,
+    options: MeasuringOptions,
     name: str | None,
     baseline: dict[str, Kept],
     spends: bool = False,
@@ -323,7 +323,7 @@ def own_of(
 
 
 def candidates_of(
-    folder: Folder, options: SearchOptions, names: Sequence[str] = ()
+    folder: Folder, options: MeasuringOptions, names: Sequence[str] = ()
 ) -> tuple[Folder, steps.Candidates]:
     """The folder and its searches, `steps.Candidates`.
 
