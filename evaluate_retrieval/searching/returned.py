@@ -165,8 +165,8 @@ def answer_of(results: Any, paths: Mapping[str, str] = NO_PATHS) -> dict[str, An
     `ids_of`."""
     try:
         if isinstance(results, Mapping) and "calls" in results:
-            several = results["calls"]
-            costs = any(map(has_price, [results, *listed(several)]))
+            several = list(listed(results["calls"]))
+            costs = any(map(has_price, [results, *several]))
             answer = {"calls": calls_of(several, paths)}
             return {**answer, "price": True} if costs else answer
         ids, elsewhere, scores = read_of(results, paths)

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from evaluate_retrieval.measuring import gains, intervals, pairs, scored
-from evaluate_retrieval.words.constants import MARGIN, NOT_WORSE, WORSE
+from evaluate_retrieval.measuring import gains, grounds, intervals, pairs, scored
+from evaluate_retrieval.words.constants import MARGIN, NOT_WORSE, UNDECIDED, WORSE
 
 sys.path.append(str(Path(__file__).parents[1]))  # so that `evidence` is found
 from evidence import judging
@@ -41,25 +41,38 @@ def drawn_runs(rng, own, n_runs, usual, loss=0.0):
 
 
 def told_of(now, before):
-    """What the command says of runs of two sides: a dict of 0 and 1."""
+    """What the command says of runs of two sides: a dict of bools."""
     values = pd.DataFrame({"now": now.mean(axis=0), "before": before.mean(axis=0)})
     measured = scored.Measured(values, pd.Series(range(len(values))))
-    known = gains.known_of(measured, "before")  # all is judged, so also for the gate
-    figures = pairs.summary(
-        measured,
-        ("now", "before"),
-        ground=known.grounds["now"],
-        estimates=known.estimates["now"],
-    )
-    code = pairs.exit_code(figures, MARGIN)[0]
-    row = gains.gains_table(measured, "before", known=known).iloc[0]
+    row = gains.gains_table(measured, "before").iloc[0]
+    code = pairs.exit_code(row.to_dict(), MARGIN)[0]  # of the gate: all is judged
+    return _told(code, row["low"], row["high"], row["ships"], row["below"])
+
+
+def _told(code, low, high, ships, below):
     return {
         "not worse": code == NOT_WORSE,
         "worse": code == WORSE,
-        "interval misses 0": not figures["low"] <= 0 <= figures["high"],
-        "ships": row["ships"],
-        "kept out": row["below"],
+        "interval misses 0": not low <= 0 <= high,
+        "ships": bool(ships),
+        "kept out": bool(below),
     }
+
+
+def told_quickly(now, before):
+    """The same: by a normal interval, where nothing that it is compared with is near
+    one of its ends, and a search is far from being shipped."""
+    gain = pd.Series(now.mean(axis=0) - before.mean(axis=0))
+    half = 1.96 * gain.std() / len(gain) ** 0.5
+    low, high = gain.mean() - half, gain.mean() + half
+    is_near = min(abs(end - limit) for end in (low, high) for limit in (0, -MARGIN))
+    few = (gain != 0).sum() <= 2 * intervals.FEW_CHANGES
+    if few or is_near < half / 8 or judging._is_near(gain, gains.ERRORS[0], 0):
+        return told_of(now, before)
+    measured = scored.Measured(gain.to_frame(), pd.Series(range(len(gain))))
+    below = grounds.upper_bound(gain, measured, gains.ERRORS[1]) < MARGIN
+    code = NOT_WORSE if low > -MARGIN else WORSE if high < -MARGIN else UNDECIDED
+    return _told(code, low, high, False, below)
 
 
 def by_normal(own, runs, n):
@@ -76,7 +89,7 @@ def shares_of(own, runs, n, draws, loss=0.0):
     for _ in range(draws):
         usual = rng.choice(VALUES, size=n)
         now = drawn_runs(rng, own, runs[0], usual, loss)
-        told.append(told_of(now, drawn_runs(rng, own, runs[1], usual)))
+        told.append(told_quickly(now, drawn_runs(rng, own, runs[1], usual)))
     return pd.DataFrame(told).mean().to_dict()
 
 
