@@ -450,11 +450,15 @@ def answer_in(
     answer = returned.answer_of(line, paths)
     several = answer.get("calls", [])
     ids = call_files.joined([call["ids"] for call in several])
-    rises = bool(answer.get("rises"))
-    others = answer.get("elsewhere", {})
-    found = answer.get("ids", ids)
-    costs = "price" in answer
-    return Answer(found, None, milliseconds, several, rises, others, costs)
+    return Answer(
+        answer.get("ids", ids),
+        None,
+        milliseconds,
+        several,
+        bool(answer.get("rises")),
+        answer.get("elsewhere", {}),
+        "price" in answer,
+    )
 
 
 class Asked(Protocol):
