@@ -3,7 +3,7 @@
 The scores are those of `measuring.calls`."""
 
 import logging
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -52,14 +52,23 @@ TERMS_OF_AGENTS = {
     "not tell.",
 }
 HELP = "agents that search several times: what each call adds"
-OPTIONS = SearchOptions
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallsOptions(SearchOptions):
+    """only_own: always, so it cannot be told."""
+
+    only_own: bool = field(default=True, init=False)
+
+
+OPTIONS = CallsOptions
 
 
 # --- The work ----------------------------------------------------------------
 
 
-def carry_out(options: SearchOptions) -> dict:
+def carry_out(options: CallsOptions) -> dict:
     """Compare the agents of a folder, and write calls.csv and calls.html: a dict.
 
     Searches of your own are agents, too. The others are compared with the incumbent,

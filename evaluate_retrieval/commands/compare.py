@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest, run, steps, verdicts
 from evaluate_retrieval.commands.evaluated import Evaluated
-from evaluate_retrieval.commands.options import SearchOptions, option
+from evaluate_retrieval.commands.options import MeasuringOptions, option
 from evaluate_retrieval.commands.pair import pair_page
 from evaluate_retrieval.measuring import pairs
 from evaluate_retrieval.reading import trec
@@ -19,7 +19,7 @@ HELP = "why one search beats another"
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions(SearchOptions):
+class CompareOptions(MeasuringOptions):
     """a and b: names of searches, with or without "own: "."""
 
     a: str = option('a search, also without the "own: " of its name', place=True)

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +61,8 @@ class JudgeOptions(SearchOptions):
     """name: becomes part of a file's name. more: queries of the log's sample.
 
     people: who judges, on pages or in terminals; each query goes to `each` of them.
-    page: whether a page is written for each. add: files that such pages have saved."""
+    page: whether a page is written for each. add: files that such pages have saved.
+    incumbent: cannot be told, as no search is compared."""
 
     name: str = option("who judges", "me", is_fine=is_name, problem=WHAT_NAMES_ARE)
     more: int = option(
@@ -103,6 +104,7 @@ class JudgeOptions(SearchOptions):
         problem="it has to be below 65,536",
     )
     add: Any = option("take in files that pages have saved", nargs="+", metavar="FILE")
+    incumbent: str | None = field(default=None, init=False)
 
 
 OPTIONS = JudgeOptions

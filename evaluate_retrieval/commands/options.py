@@ -135,18 +135,6 @@ class SearchOptions(Options):
         is_fine=lambda n: 1 <= n <= MOST_JOBS,
         problem=f"from 1 to {MOST_JOBS} processes",
     )
-    repeat: int = option(
-        "each query is asked so often, of a search whose answers change",
-        1,
-        metavar="N",
-        convert=int,
-        is_fine=lambda n: 1 <= n <= MOST_REPEATS,
-        problem=f"from 1 to {MOST_REPEATS} times",
-    )
-    ask_once: bool = option(
-        "the first ten queries are not asked a second time, to see if answers change",
-        False,
-    )
     only_own: bool = option("only your searches run, and none of the command's", False)
     incumbent: str | None = option(
         "the search that runs today; another one ships only if shown to be better",
@@ -181,7 +169,6 @@ class SearchOptions(Options):
         is_fine=lambda grade: 0 < grade < float("inf"),
         problem="it has to be a grade above 0",
     )
-    margin: float = margin()
     queries: str | None = option(
         "of this kind decide; without it the judged ones, if there are any",
         choices=["judged", "generated"],
@@ -189,16 +176,35 @@ class SearchOptions(Options):
     only_answered: bool = option(
         "no queries without a relevant document, as trec_eval counts", False
     )
-    worth: float | None = worth()
-    no_tuning: bool = option(
-        "the command's searches keep their defaults, and all queries report", False
-    )
     model: str | None = option(
         "of the vectors: model.onnx and tokenizer.json, or sentence-transformers",
         metavar="FOLDER",
         **FILLED,
     )
     release: bool = False  # the gate alone can be asked for it
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuringOptions(SearchOptions):
+    """The same, of commands that compare searches."""
+
+    repeat: int = option(
+        "each query is asked so often, of a search whose answers change",
+        1,
+        metavar="N",
+        convert=int,
+        is_fine=lambda n: 1 <= n <= MOST_REPEATS,
+        problem=f"from 1 to {MOST_REPEATS} times",
+    )
+    ask_once: bool = option(
+        "the first ten queries are not asked a second time, to see if answers change",
+        False,
+    )
+    margin: float = margin()
+    worth: float | None = worth()
+    no_tuning: bool = option(
+        "the command's searches keep their defaults, and all queries report", False
+    )
     max_empty: float | None = None  # those that decide can be asked for these two
     max_p95_ms: float | None = None
     by: str | None = None
@@ -211,7 +217,7 @@ class SearchOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DecidingOptions(SearchOptions):
+class DecidingOptions(MeasuringOptions):
     """The same, with limits that a search has to keep to be shipped."""
 
     by: str | None = option(

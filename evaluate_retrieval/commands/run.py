@@ -17,7 +17,7 @@ from evaluate_retrieval.commands import manifest, report, steps, verdicts
 from evaluate_retrieval.commands.aloud import check_scale, read_aloud
 from evaluate_retrieval.commands.evaluated import Evaluated
 from evaluate_retrieval.commands.keeping import kept_of, searches_to_keep
-from evaluate_retrieval.commands.options import Options, SearchOptions
+from evaluate_retrieval.commands.options import MeasuringOptions, Options, SearchOptions
 from evaluate_retrieval.commands.pair import pair_page
 from evaluate_retrieval.judging import next_pairs, settling
 from evaluate_retrieval.measuring import (
@@ -97,7 +97,7 @@ def with_paths(options: Options) -> Options:
 
 
 def evaluated_and_kept(
-    options: SearchOptions,
+    options: MeasuringOptions,
     name: str | None,
     baseline: dict[str, Kept],
     spends: bool = False,
@@ -259,7 +259,7 @@ def own_of(
 
 
 def candidates_of(
-    folder: Folder, options: SearchOptions, names: Sequence[str] = ()
+    folder: Folder, options: MeasuringOptions, names: Sequence[str] = ()
 ) -> tuple[Folder, steps.Candidates]:
     """The folder and its searches, `steps.Candidates`.
 

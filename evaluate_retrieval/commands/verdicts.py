@@ -1,6 +1,6 @@
 """The verdict of a run: what it may spend, what it rests on, and what it keeps.
 
-options: see `options.SearchOptions`."""
+options: see `options.MeasuringOptions`."""
 
 import logging
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from evaluate_retrieval.commands import steps
-from evaluate_retrieval.commands.options import SearchOptions
+from evaluate_retrieval.commands.options import MeasuringOptions
 from evaluate_retrieval.measuring import (
     decision,
     graders,
@@ -124,7 +124,7 @@ def verdict_at(
     folder: Folder,
     candidates: steps.Candidates,
     results: steps.Results,
-    options: SearchOptions,
+    options: MeasuringOptions,
     record: Mapping[str, Any] | None = None,
 ) -> decision.Decision:
     """`verdict_on`, with what is left of the error of all looks at the folder.
@@ -230,7 +230,7 @@ def figures_of(
 
 
 def planned(
-    measured: scored.Measured, verdict: decision.Decision, options: SearchOptions
+    measured: scored.Measured, verdict: decision.Decision, options: MeasuringOptions
 ) -> plan.Plan | None:
     """How many more needs would tell: a `plan.Plan`; None where judging cannot."""
     if not verdict.rivals or verdict.row["n"] < FEW:
@@ -246,7 +246,7 @@ def plan_for(
     measured: scored.Measured,
     pair: tuple[str, str],
     n: int,
-    options: SearchOptions,
+    options: MeasuringOptions,
     n_tests: int = 1,
 ) -> plan.Plan:
     """What it takes to ship the first search of a pair: see `plan.plan_of`.

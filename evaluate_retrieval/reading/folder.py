@@ -257,8 +257,8 @@ def read(
         *on_alternatives,
         *on_copies,
         *_count_sentences(log, graded, unanswered, own, relevant),
-        *clicks.beside_judgements(
-            clicks.clicks_of(tables.events, tables.traced), graded, relevant
+        *clicks.click_notes(
+            tables.events, [*tables.traced, *tables.queries, *judged], graded, relevant
         ),
         *on_language,
     ]
