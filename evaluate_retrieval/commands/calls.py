@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import beginning, manifest, report, run, steps
+from evaluate_retrieval.commands import aloud, beginning, manifest, report, run, steps
 from evaluate_retrieval.commands.options import SearchOptions
 from evaluate_retrieval.measuring import (
     calls,
@@ -75,7 +75,7 @@ def carry_out(options: CallsOptions) -> dict:
     or with the first. ValueError without an agent, and for a folder without
     judgements."""
     with run.at_work(options) as options, manifest.recorded_run(options, {}):
-        folder = steps.undivided(run.read_aloud(options))
+        folder = steps.undivided(aloud.read_aloud(options))
         if folder.decides != "judged":
             problem = "no judged queries, so nothing to score"
             raise utils.InputError(options.source, problem)
@@ -98,8 +98,10 @@ def _agents_of(folder, options, queries):
     with run.own_of(folder, options) as own, step("asking agents"):
         able, _ = steps.that_work(own, [queries], [options.incumbent], fewest=0)
         for name, search in able.items():
-            found = zip(queries["query_id"], search.find(queries), strict=True)
-            one = {id_: [{"ids": list(filter(None, ids))}] for id_, ids in found if ids}
+            rankings = zip(queries["query_id"], search.find(queries), strict=True)
+            one = {
+                id_: [{"ids": list(filter(None, ids))}] for id_, ids in rankings if ids
+            }
             agents[name] = one | {
                 id_: answer.calls
                 for id_, answer in search.answers.items()

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, replace
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import manifest, run, steps, verdicts
+from evaluate_retrieval.commands import aloud, manifest, run, steps, verdicts
 from evaluate_retrieval.commands.evaluated import Evaluated
 from evaluate_retrieval.commands.options import MeasuringOptions, option
 from evaluate_retrieval.commands.pair import pair_page
@@ -41,7 +41,7 @@ def carry_out(options: CompareOptions) -> dict:
 
 
 def _compared(options: CompareOptions) -> dict:
-    folder = run.read_aloud(options)
+    folder = aloud.read_aloud(options)
     run.check_scale(folder, options)
     if folder.decides is None:
         problem = "there are no queries that can decide"

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import asking, manifest, run
+from evaluate_retrieval.commands import aloud, asking, manifest, run
 from evaluate_retrieval.commands.options import FILLED, SearchOptions, is_name, option
 from evaluate_retrieval.judging import (
     agreed,
@@ -119,7 +119,7 @@ def carry_out(options: JudgeOptions) -> dict:
         if not options.source.is_dir():
             problem = "no folder; judgements go beside the documents"
             raise utils.InputError(options.source, problem)
-        folder = run.read_aloud(options)
+        folder = aloud.read_aloud(options)
         if options.add:
             return take_in_files(folder, options)
         keep_judgements(folder)

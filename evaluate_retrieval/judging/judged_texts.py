@@ -118,8 +118,10 @@ def remember(folder: Folder, again: Collection[tuple[str, str]] = ()) -> list[st
         path = folder.source / TEXTS
         try:
             if len(before) and not says_how_many(path):
-                told = f"{TEXTS} did not say how many rows it has: if rows are missing,"
-                sentences = [f"{told} today's texts count as judged from now on"]
+                warning = (
+                    f"{TEXTS} did not say how many rows it has: if rows are missing,"
+                )
+                sentences = [f"{warning} today's texts count as judged from now on"]
             write_table(packed_once(table), path)
             sentences += [f"{TEXTS} keeps what was judged: {n:,} new pairs"]
         except OSError as error:  # a folder may be for reading only

@@ -117,9 +117,9 @@ def settle_page(
     keys: see `grading.keys_for`. leaders: see `to_settle`. served: see
     `pages.judging_page`. It names nobody, and says nothing of searches."""
     pairs = to_settle(folder.source, leaders)
-    shown = dealing.with_texts(pairs, folder.documents)["text"]
+    texts = dealing.with_texts(pairs, folder.documents)["text"]
     # what was edited since is another document; a terminal keeps no hash
-    pairs = pairs[shown.notna() & ((pairs["text"] == "") | (pairs["text"] == shown))]
+    pairs = pairs[texts.notna() & ((pairs["text"] == "") | (pairs["text"] == texts))]
     key_of = {each["grade"]: each["key"] for each in pages.scale_in(keys)}
     given = [
         [

@@ -97,11 +97,11 @@ def take_in(source: Path, taken: pd.DataFrame) -> int:
         rows = rows.map(grading.one_line)
         there, _ = grading.read_judgements(path, TAKEN_COLUMNS)
         new = rows[~_as_a_page_has(rows).isin(_as_a_page_has(there))]
-        known = pd.concat([there, new]).sort_values("time", kind="stable")
-        counts = known.drop_duplicates(PAIR, keep="last")
-        both = new.merge(counts, on=PAIR, suffixes=("", "_there"))
-        is_older = both["time"] < both["time_there"]
-        if n_older := (is_older & (both["grade"] != both["grade_there"])).sum():
+        grades = pd.concat([there, new]).sort_values("time", kind="stable")
+        counts = grades.drop_duplicates(PAIR, keep="last")
+        merged = new.merge(counts, on=PAIR, suffixes=("", "_there"))
+        is_older = merged["time"] < merged["time_there"]
+        if n_older := (is_older & (merged["grade"] != merged["grade_there"])).sum():
             log.warning(OLDER, person, f"{n_older:,}")
         if len(new):
             grading.append_rows(

@@ -130,12 +130,12 @@ def _compare_kind(before, now, margin, anytime, allow_deleted, error):
     query_ids = [id_ for id_ in now.queries["query_id"] if id_ in before.qrels]
     withdrawn, changes = changed_judgements(before, now)
     queries = now.queries.set_index("query_id").loc[query_ids]
-    shown = {"before": before, "measure": measure, "depth": depth, "changes": changes}
-    shown |= {"n_moved": n_moved, "units": UNITS, "large": plan.LARGE}
+    facts = {"before": before, "measure": measure, "depth": depth, "changes": changes}
+    facts |= {"n_moved": n_moved, "units": UNITS, "large": plan.LARGE}
     other_level = measure.relevant != before.measure.relevant
-    shown |= {"other_level": other_level, "left_out": LEFT_OUT * only_answered}
+    facts |= {"other_level": other_level, "left_out": LEFT_OUT * only_answered}
     if other_level or depth < measure.k or queries["need"].nunique() < 2:
-        sentences = render("outcome.txt.j2", queries=queries, **shown).splitlines()
+        sentences = render("outcome.txt.j2", queries=queries, **facts).splitlines()
         return Outcome(measure.kind, ERROR, searches, sentences=sentences)
     queries = with_judgements(queries, now, query_ids)
     rankings = {
@@ -158,7 +158,7 @@ def _compare_kind(before, now, margin, anytime, allow_deleted, error):
             or _held_against(queries[is_whole], others, *options)[2] != WORSE
         ):
             code = UNDECIDED
-            shown["lost"] = sorted(pair for pair in withdrawn if pair[0] in lost)
+            facts["lost"] = sorted(pair for pair in withdrawn if pair[0] in lost)
     n_gone = len(before.qrels.keys() - {*query_ids})
     are_gone = n_gone > MOST_GONE * len(before.qrels)
     if are_gone and not allow_deleted:
@@ -174,7 +174,7 @@ def _compare_kind(before, now, margin, anytime, allow_deleted, error):
         ranks_differ=not measured.rank_the_same("now", "before"),
         gone=f"{n_gone:,} of {len(before.qrels):,}" if are_gone else "",
         allow_deleted=allow_deleted,
-        **shown,
+        **facts,
     )
     table = queries[["question"]].reset_index()
     for name, ranking in rankings.items():

@@ -51,12 +51,12 @@ def _cases(outcome, titles):
     for guard in outcome.guards:
         yield f"guardrail: {guard['guard']}", guard["code"], sentences.guard(guard), ""
     for row in outcome.segments:
-        told = sentences.segments([row], outcome.searches[0])
+        sentence = sentences.segments([row], outcome.searches[0])
         text = _lost(row["losses"], titles)
-        yield f"segment: {row['segment']}", row["code"], told, text
+        yield f"segment: {row['segment']}", row["code"], sentence, text
     if outcome.leaks:
-        told = outcome.sentences[len(outcome.guards)]
-        yield "forbidden documents", FORBIDDEN, told, ""
+        sentence = outcome.sentences[len(outcome.guards)]
+        yield "forbidden documents", FORBIDDEN, sentence, ""
 
 
 def _lost(losses, titles):

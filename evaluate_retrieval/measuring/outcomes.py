@@ -88,8 +88,8 @@ def summary_lines(
     """The outcomes as lines for a terminal; a text of users is on one line.
 
     titles: of documents, by id; one without has its id."""
-    shown = {"outcomes": outcomes, "titles": titles or {}}
-    text = render("gate.txt.j2", word_of=word_of, units=UNITS, **shown)
+    facts = {"outcomes": outcomes, "titles": titles or {}}
+    text = render("gate.txt.j2", word_of=word_of, units=UNITS, **facts)
     return text.splitlines()
 
 

@@ -19,9 +19,9 @@ def by_gain(measured: Measured, pair: tuple[str, str]) -> list[dict]:
     gain = measured.gain(*pair).round(9).sort_values(ascending=False, kind="stable")
     n = len(gain)
     each = -(-n // MOST_LISTED)
-    kept = [i for i in range(n) if i < MOST or i >= n - MOST or i % each == 0]
+    places = [i for i in range(n) if i < MOST or i >= n - MOST or i % each == 0]
     rows = []
-    for number in gain.index[kept]:
+    for number in gain.index[places]:
         query = measured.queries.iloc[number]
         value = float(gain[number])
         rows.append(
@@ -58,11 +58,11 @@ def with_lists(
         lists = [list(measured.first[name][number]) for name in pair]
         ranks = []
         for ids in zip(*(each[:TOP] for each in lists), strict=True):
-            both = zip(ids, lists[::-1], strict=True)
+            lists_of = zip(ids, lists[::-1], strict=True)
             ranks.append(
                 [
                     id_ and _result(id_, qrels[number], it, titles, measure, highest)
-                    for id_, it in both
+                    for id_, it in lists_of
                 ]
             )
         listed.append(row | {"ranks": ranks})
@@ -77,5 +77,5 @@ def _result(id_, qrel, others, titles, measure, highest):
         level = "full" if grade == highest else "half"
         level = level if utils.is_relevant(grade, measure.relevant) else "empty"
     text = "?" if grade is None else f"{grade:g}"
-    told = {"id": id_, "title": titles.get(id_, id_), "level": level}
-    return told | {"grade": text, "both": id_ in others}
+    document = {"id": id_, "title": titles.get(id_, id_), "level": level}
+    return document | {"grade": text, "both": id_ in others}

@@ -183,8 +183,8 @@ def _object_in(cell):
     """What the text of an object holds, in JSON or as Python writes it."""
     for read in (json.loads, ast.literal_eval):
         with suppress(TypeError, ValueError, SyntaxError, MemoryError, RecursionError):
-            found = read(cell)
-            return found if isinstance(found, dict) else cell
+            value = read(cell)
+            return value if isinstance(value, dict) else cell
     return cell
 
 
@@ -214,11 +214,13 @@ def clicks_of(
     searched = searched[searched["message"] != ""]
     words |= dict(zip(searched["query_id"], searched["message"], strict=True))
     is_click = rows["times"].astype(float) > 0
-    others = rows.loc[~is_click & (rows["action"] != ""), "action"].value_counts()
+    unused = rows.loc[~is_click & (rows["action"] != ""), "action"].value_counts()
     notes = []
-    if len(others):
-        told = ", ".join(f"{name} ({n:,})" for name, n in others[:MOST_ACTIONS].items())
-        notes.append(f"{others.sum():,} events are no clicks, and not used: {told}")
+    if len(unused):
+        actions = ", ".join(
+            f"{name} ({n:,})" for name, n in unused[:MOST_ACTIONS].items()
+        )
+        notes.append(f"{unused.sum():,} events are no clicks, and not used: {actions}")
     n_bare = (is_click & (rows["document"] == "")).sum()
     if n_bare:
         notes.append(f"{n_bare:,} clicks name no document, and do not count")
@@ -242,11 +244,11 @@ def queries_of_events(tables: Sequence[Table]) -> pd.DataFrame:
     query = rows["query"].mask((rows["query"] == "") & is_search, rows["message"])
     query = query.astype(str).str.strip()
     ids = rows["query_id"].mask(rows["query_id"] == "", rows.index.to_series())
-    asked = ids[query != ""].groupby(query[query != ""], sort=False).nunique()
+    counts = ids[query != ""].groupby(query[query != ""], sort=False).nunique()
     if not (rows["query_id"] != "").any():
-        return pd.DataFrame({"query": asked.index})
-    asked = asked.sort_values(ascending=False, kind="stable")
-    return pd.DataFrame({"query": asked.index, "asked": asked.astype(str).to_numpy()})
+        return pd.DataFrame({"query": counts.index})
+    counts = counts.sort_values(ascending=False, kind="stable")
+    return pd.DataFrame({"query": counts.index, "asked": counts.astype(str).to_numpy()})
 
 
 def click_notes(
@@ -271,9 +273,9 @@ def beside_judgements(
     what it says, so the shares are told by place, too."""
     n_lost = clicks.loc[clicks["query"] == "", "times"].sum()
     if n_lost:
-        told = f"{n_lost:,.0f} clicks are of no query here, and do not count"
+        warning = f"{n_lost:,.0f} clicks are of no query here, and do not count"
         rest = clicks[clicks["query"] != ""]
-        return [told, *beside_judgements(rest, judged, relevant)]
+        return [warning, *beside_judgements(rest, judged, relevant)]
     if clicks.empty:
         return []
     if (clicks["position"] == 0).any():  # counted from 0
@@ -297,13 +299,13 @@ def beside_judgements(
     for place, ends in RANKS_OF_CLICKS.items():
         parts[f"with one {place}"] = is_clicked & position.between(*ends)
     parts["without"] = ~is_clicked
-    told = [
+    shares = [
         f"{both.loc[rows, 'is_relevant'].mean():.0%} of {rows.sum():,} {name}"
         for name, rows in parts.items()
         if rows.any()
     ]
-    told = f"{counted}. Relevant are, of judged pairs, {', '.join(told)}"
-    return [told, *_in_order(both.fillna({"times": 0}))]
+    sentence = f"{counted}. Relevant are, of judged pairs, {', '.join(shares)}"
+    return [sentence, *_in_order(both.fillna({"times": 0}))]
 
 
 def _in_order(both):

@@ -163,16 +163,16 @@ def _of_items(table):
     name = next(name for name in names if name in table)
     rows = []
     for row in table.to_dict("records"):
-        asked = row[name]
+        questions = row[name]
         expected = row.get(names[name])
-        inside = asked if isinstance(asked, dict) else {}
+        inside = questions if isinstance(questions, dict) else {}
         text = next((inside[each] for each in ASKED if inside.get(each)), None)
         told = expected if isinstance(expected, dict) else {}
         told = {**(row.get("metadata") or {}), **told}
         rows.append(
             {
                 "query_id": row.get("id", ""),
-                "question": str(text if inside else asked),
+                "question": str(text if inside else questions),
                 **{key: told[key] for key in EXPECTED if told.get(key)},
                 **({"context": row["context"]} if row.get("context") else {}),
                 "expected_answer": next(

@@ -113,8 +113,8 @@ def fail_if_two_grades(table: Table, names: Mapping[str, str]) -> None:
     if " or " not in names["grade"]:  # columns.toml names it
         return
     there = {name.lower(): name for name in table.frame}
-    found = [there[name] for name in CERTAIN_GRADES if name in there]
-    for first, second in combinations(found, 2):
+    columns = [there[name] for name in CERTAIN_GRADES if name in there]
+    for first, second in combinations(columns, 2):
         pair = table.frame[[first, second]].astype(str)
         differs = pair[first] != pair[second]
         if differs.any():

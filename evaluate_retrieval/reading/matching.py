@@ -174,7 +174,7 @@ def nearest(unknown: Iterable[str], ids: dict[str, str]) -> dict[str, str]:
     for id_, document in ids.items():
         form = _form_of(id_)
         by_stem[form["stem"]].append((form, document))
-    found = {}
+    matches = {}
     for id_ in unknown:
         form = _form_of(id_)
         fits = {
@@ -183,8 +183,8 @@ def nearest(unknown: Iterable[str], ids: dict[str, str]) -> dict[str, str]:
             if _may_be_one(form, other)
         }
         if len(fits) == 1:
-            [found[id_]] = fits
-    return found
+            [matches[id_]] = fits
+    return matches
 
 
 def titled(names: Iterable[str], documents: utils.Documents) -> dict[str, str]:

@@ -126,8 +126,8 @@ def read_run(path: Path, ids: Collection[str] = ()) -> dict[str, list[str]]:
     is_scored = values["query_id"].isin(of_dicts)
     scores = trec.as_scores(values[is_scored], "grade", path, may_be_unsorted=True)
     if (scores != values.loc[is_scored, "grade"]).any():
-        told = "1, 2, 3 … in the order of the file, so they are read as ranks"
-        warnings.warn(f"{path}: its numbers are {told}, not as scores", stacklevel=2)
+        warning = "1, 2, 3 … in the order of the file, so they are read as ranks"
+        warnings.warn(f"{path}: its numbers are {warning}, not as scores", stacklevel=2)
     values.loc[is_scored, "grade"] = scores
     values = values.sort_values("grade", ascending=False, kind="stable")
     return values.groupby("query_id")["document"].agg(list).to_dict()

@@ -35,8 +35,8 @@ def worded_answers(
     answers = pd.concat([table.frame for table in tables], ignore_index=True)
     answers = answers[answers["answer"].str.strip() != ""]
     ids = {document["id"] for document in documents}
-    found = answers["answer"].map(lambda text: re.findall(forms.CITED, text))
-    pairs = answers.assign(document=found).explode("document").dropna(subset="document")
+    cited = answers["answer"].map(lambda text: re.findall(forms.CITED, text))
+    pairs = answers.assign(document=cited).explode("document").dropna(subset="document")
     pairs = pairs.drop_duplicates(["query_id", "document"])
     pairs = pairs if pairs["document"].isin(ids).all() else pairs[:0]
     pairs = with_defaults(pairs.drop(columns="answer").assign(grade="1", context=""))

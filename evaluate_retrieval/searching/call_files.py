@@ -80,17 +80,17 @@ def calls_in(messages: Iterable[dict]) -> list[Call]:
 
     What was asked is the first text among the arguments. A call without a result
     has found nothing. ValueError where a result is no JSON with ids."""
-    found = {}
+    paths = {}
     for message in messages:
         # a message without calls has null there, or no such key
         for tool in message.get("tool_calls") or []:
             arguments = json.loads(tool["function"]["arguments"] or "{}")
             texts = (text for text in arguments.values() if isinstance(text, str))
             # the result is a message of its own, which comes later or never
-            found[tool["id"]] = {"asked": next(texts, ""), "ids": []}
+            paths[tool["id"]] = {"asked": next(texts, ""), "ids": []}
         if message.get("role") == "tool":
             content = message["content"]
             if isinstance(content, list):  # of parts
                 content = "".join(part["text"] for part in content)
-            found[message["tool_call_id"]]["ids"] = returned.ids_of(json.loads(content))
-    return list(found.values())
+            paths[message["tool_call_id"]]["ids"] = returned.ids_of(json.loads(content))
+    return list(paths.values())

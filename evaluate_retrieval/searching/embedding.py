@@ -441,14 +441,14 @@ def _exchanged(keys, new, seconds):
 def _put_aside(path, error):
     """Give a damaged file of vectors another name: {}, as nothing is kept any more."""
     aside = f"{path}.damaged-{time.time_ns():x}"
-    told = f"damaged ({error}); now {aside}, and built anew"
+    warning = f"damaged ({error}); now {aside}, and built anew"
     try:
         for ending in ("", "-journal"):  # a journal would be played into a new file
             if os.path.exists(f"{path}{ending}"):
                 os.replace(f"{path}{ending}", f"{aside}{ending}")
     except OSError as problem:
-        told = f"damaged ({error}), and cannot be moved away: {problem.strerror}"
-    warnings.warn(f"{path}: {told}", stacklevel=5)
+        warning = f"damaged ({error}), and cannot be moved away: {problem.strerror}"
+    warnings.warn(f"{path}: {warning}", stacklevel=5)
     return {}
 
 

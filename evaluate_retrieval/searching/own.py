@@ -197,8 +197,8 @@ class Search:
             if len(foreign) > FOREIGN * n_ids:
                 advice = _advice_on([id_ for _, id_ in foreign], self.documents_of)
                 raise utils.InputError(self.name, problem, advice=advice)
-            told = f"{self.name}: {problem}. They count as not relevant"
-            warnings.warn(told, stacklevel=4)
+            warning = f"{self.name}: {problem}. They count as not relevant"
+            warnings.warn(warning, stacklevel=4)
         rising = [id_ for id_ in rankings if self._rises(id_)]
         if rising:
             warnings.warn(
@@ -217,23 +217,23 @@ def _advice_on(foreign, documents_of):
 
     They may be ids of documents in another form, see `matching.nearest`."""
     unknown = list(dict.fromkeys(foreign))
-    found = matching.nearest(unknown, documents_of)
-    if len(found) <= SAME * len(unknown):
+    near = matching.nearest(unknown, documents_of)
+    if len(near) <= SAME * len(unknown):
         return "It searches in another corpus"
-    longer = [id_ for id_ in found if id_.startswith(found[id_])]
+    longer = [id_ for id_ in near if id_.startswith(near[id_])]
     if len(longer) > SAME * len(unknown):
         id_ = longer[0]
         return (
             f"{len(longer):,} of {len(unknown):,} such ids begin with the id of a "
-            f"document, as {id_!r} with {found[id_]!r}. If they are parts of it, let "
-            f"the search return {found[id_]!r}. Or make each row of the documents a "
+            f"document, as {id_!r} with {near[id_]!r}. If they are parts of it, let "
+            f"the search return {near[id_]!r}. Or make each row of the documents a "
             "part with an id of its own, and name the column with the id of its "
             'document in columns.toml: document = "…"'
         )
-    id_ = next(iter(found))
+    id_ = next(iter(near))
     return (
-        f"{len(found):,} of {len(unknown):,} such ids are ids of documents in another "
-        f"form, as {id_!r} of {found[id_]!r}. Let the search return {found[id_]!r}"
+        f"{len(near):,} of {len(unknown):,} such ids are ids of documents in another "
+        f"form, as {id_!r} of {near[id_]!r}. Let the search return {near[id_]!r}"
     )
 
 

@@ -186,8 +186,8 @@ class Program:
             pause = min(max(seconds, SHORTEST_WAIT), 2 * LONGEST_WAIT)
             waited += pause
             if not waited <= LONGEST_WAIT:  # so it is, too, if it is NaN
-                told = f"it asks to wait for more than {LONGEST_WAIT} s: {problem}"
-                return answer._replace(error=OSError(told))
+                reason = f"it asks to wait for more than {LONGEST_WAIT} s: {problem}"
+                return answer._replace(error=OSError(reason))
             log.info("%s: waits %g s, as it is asked to", self.name, pause)
             self.turn = max(self.turn, time.monotonic() + pause)
 

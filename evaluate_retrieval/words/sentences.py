@@ -36,8 +36,8 @@ def says(decision: Any) -> str:
 def why(decision: Any) -> str:
     """A decision in words, without its first ones, which are a headline."""
     leaks = [leak(name, n, decision.n) for name, n in decision.leaks.items()]
-    others = warnings(decision)[len(leaks) :]
-    parts = [*leaks, reason(decision), *details(decision), *others]
+    remarks = warnings(decision)[len(leaks) :]
+    parts = [*leaks, reason(decision), *details(decision), *remarks]
     return " ".join(filter(None, parts))
 
 
@@ -51,8 +51,8 @@ def _of_decision(decision, part):
     row = decision.row if decision.rival else {"why": "same"}
     if row["why"] != "same" and (row["n_lost"] or decision.verdict == "ship"):
         losses = lost_much(row, decision.rival, len(decision.table))
-    shown = {"decision": decision, "few": FEW, "units": UNITS, "losses": losses}
-    return line_of("decision.txt.j2", part=part, **shown)
+    facts = {"decision": decision, "few": FEW, "units": UNITS, "losses": losses}
+    return line_of("decision.txt.j2", part=part, **facts)
 
 
 def warnings(decision: Any) -> list[str]:
@@ -103,8 +103,10 @@ def leak(name: str, n: int, n_queries: int) -> str:
 
 def no_leak(name: str, n_needs: int, bound: float) -> str:
     """That a search shows no forbidden document, and how often one still may."""
-    told = f"Of {n_needs:,} needs with forbidden documents none shows one with “{name}”"
-    return f"{told}: of all such needs at most {bound:.1%} do (95% sure)."
+    sentence = (
+        f"Of {n_needs:,} needs with forbidden documents none shows one with “{name}”"
+    )
+    return f"{sentence}: of all such needs at most {bound:.1%} do (95% sure)."
 
 
 def guard(row: Mapping[str, Any]) -> str:
@@ -114,11 +116,11 @@ def guard(row: Mapping[str, Any]) -> str:
     if row["value"] is None:
         return f"“{row['search']}”: nobody measured its time, so no limit can be held."
     what = {"empty": "finds nothing for {}", "p95_ms": "takes {} at p95"}[row["guard"]]
-    told = f"“{row['search']}” {what.format(form(row['value']))}"
+    sentence = f"“{row['search']}” {what.format(form(row['value']))}"
     if row["against"] and row["before"] is not None:
-        told += f" (“{row['against']}” {form(row['before'])})"
+        sentence += f" (“{row['against']}” {form(row['before'])})"
     may = "more than" if row["code"] else "within"
-    return f"{told}: {may} the limit of {form(row['limit'])}."
+    return f"{sentence}: {may} the limit of {form(row['limit'])}."
 
 
 def segments(rows: list[dict[str, Any]], name: str, unit: str = "needs") -> str:
@@ -188,10 +190,12 @@ def noise(name: str, noise: Mapping[str, Any], n_queries: int) -> str:
 
 def since(facts: Mapping[str, Any]) -> str:
     """What has changed a figure since the last run. facts: see `since.since_last`."""
-    told = "Since the last run {metric} of “{search}” went from {old:.3f} to {new:.3f}"
-    told += " ({queries}): {by_labels:+.3f} by the labels, {by_search:+.3f} by the"
-    told += " search. {moved:,} documents have another id. {changes}"
-    return told.format_map(facts)
+    sentence = (
+        "Since the last run {metric} of “{search}” went from {old:.3f} to {new:.3f}"
+    )
+    sentence += " ({queries}): {by_labels:+.3f} by the labels, {by_search:+.3f} by the"
+    sentence += " search. {moved:,} documents have another id. {changes}"
+    return sentence.format_map(facts)
 
 
 def between_runs(row: Mapping[str, Any]) -> str:
@@ -211,8 +215,8 @@ def pair(
     losses = ""
     if figures["groups"] > 1:
         losses = lost_much(figures, names[0], figures["n_candidates"])
-    shown = {"figures": figures, "names": names, "units": UNITS, "losses": losses}
-    texts = [line_of("pair.txt.j2", part=part, **shown) for part in parts.split()]
+    facts = {"figures": figures, "names": names, "units": UNITS, "losses": losses}
+    texts = [line_of("pair.txt.j2", part=part, **facts) for part in parts.split()]
     return " ".join(filter(None, texts))
 
 

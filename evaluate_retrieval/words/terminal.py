@@ -67,8 +67,8 @@ def files_shown(paths: Sequence[PurePath]) -> list[str]:
         for path in paths
         if path != page
     ]
-    told = f"Also written: {', '.join(beside)}."
-    return [*([told] if beside else []), f"Open {page}"]
+    sentence = f"Also written: {', '.join(beside)}."
+    return [*([sentence] if beside else []), f"Open {page}"]
 
 
 # --- How far a run is --------------------------------------------------------

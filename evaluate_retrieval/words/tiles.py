@@ -61,8 +61,8 @@ def lost_much(row: Mapping[str, Any], name: str, n_candidates: int = 1) -> str:
     n_lost = int(row["n_lost"])
     many = f"{n_lost:,}" if n_lost else "none"
     verb = "lose" if n_lost > 1 else "loses"
-    told = f"With “{name}” {many} of the {row['n']:,} queries {verb} much"
-    return f"{told} (more than {LARGE}). {promise(row, n_candidates)}"
+    sentence = f"With “{name}” {many} of the {row['n']:,} queries {verb} much"
+    return f"{sentence} (more than {LARGE}). {promise(row, n_candidates)}"
 
 
 def promise(row: Mapping[str, Any], n_candidates: int = 1) -> str:
@@ -72,11 +72,13 @@ def promise(row: Mapping[str, Any], n_candidates: int = 1) -> str:
     limit = math.floor(100 * row["at_most"]) + 1
     if limit > 100:
         return f"{row['n']:,} queries promise nothing for others."
-    told = f"{row['n']:,} queries cannot promise more than: fewer than {limit} in 100"
+    sentence = (
+        f"{row['n']:,} queries cannot promise more than: fewer than {limit} in 100"
+    )
     together = (
         f", for all {n_candidates} candidates together" if n_candidates > 1 else ""
     )
-    return f"{told} will{together} ({1 - SURE:.0%} sure)."
+    return f"{sentence} will{together} ({1 - SURE:.0%} sure)."
 
 
 def cost_tile(costs: Mapping[str, Sequence[float]]) -> dict[str, str]:
