@@ -90,6 +90,7 @@ new-notebook: .venv/installed   ## for authors: write the skeletons of a noteboo
 notebooks: .venv/tested         ## for authors: execute the committed notebooks in place, clean, with a node
 	@$(BIN)/python scripts/node.py run -- $(BIN)/python scripts/run.py --in-place $(ALL)
 	@cp "$(COURSE_RESULTS)"/quality-and-time*.png docs/evidence
+	@PYTHONPATH=. $(BIN)/python scripts/picture.py
 	@$(BIN)/python scripts/data_card.py
 
 bench: .venv/tested             ## measure the speed ratios of the design in one run

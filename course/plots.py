@@ -507,7 +507,7 @@ def histogram(
     after: numbers of values; a panel shows the first so many of them. middle: from
     where to where it is shaded."""
     marks = marks or {}
-    parts = {f"{n:,}": values[:n] for n in after or []} or {"": values}
+    parts = {f"n = {n:,}": values[:n] for n in after or []} or {"": values}
     figure, panels = _grid(parts, title, 1.9 if after else 3.6, xlabel, sharex=True)
     [(colour, _)] = looks([f"{xlabel} {title}"])
     bins = np.histogram_bin_edges(values, 40)

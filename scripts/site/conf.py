@@ -43,10 +43,12 @@ LESSON = (  # a row of a table; the notebooks for the curious are in a folder mo
     r"(?m)^\| \[(?P<name>\d\d [^]]+)\]\((?P<page>notebooks/\d\S+)\.ipynb\) \| "
     r"(?P<says>[^|([]*[^|([ ]).*\| (?P<minutes>\d+) \+ \d+ \|$"
 )
+REPORT = r"!\[([^]]+)\]\(notebooks/figures/05-report\.png\)"
 html_context = {  # of templates
     "in_browser": {} if os.environ.get("BROWSER") == "0" else LISTED,
     "title_of_course": README.split("\n")[0].lstrip("# "),
     "lead": README.split("\n\n")[1],
+    "report": re.search(REPORT, README)[1],
     "lessons": [row.groupdict() for row in re.finditer(LESSON, README)],
 }
 

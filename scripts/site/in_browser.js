@@ -19,14 +19,17 @@
       return;
     }
     let ready = false;
+    const phone = matchMedia("(max-width: 600px)").matches;
     const look = () => {
       const seconds = Math.round((Date.now() - begin) / 1000);
       const context = window.jupyterapp?.shell?.currentWidget?.sessionContext;
       const status = context?.session?.kernel?.status;
       ready ||= status === "idle";
       if (!context) say(`JupyterLite starts … ${seconds} s`);
-      else if (!ready) say(`Python starts … ${seconds} s. It takes 10 to 30 s.`);
-      else say(status === "busy" ? "Python is working …" : "");
+      else if (!ready && phone) say("On a phone, read. To run cells, take a laptop.");
+      else if (!ready && seconds < 30) say(`Python starts … ${seconds} s`);
+      else if (!ready) say(`Python loads 85 MB … ${seconds} s. Later it starts sooner.`);
+      else say(status === "busy" ? "Python works. Results come from the top down." : "");
     };
     look();
     setInterval(look, 500);
