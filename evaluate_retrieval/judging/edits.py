@@ -123,7 +123,7 @@ def repeated(
     but within INSERTED words or more: a sentence that several texts got is about none
     of them."""
     counts = Counter(chain.from_iterable(set(map(_words_of, each)) for each in edits))
-    negations = {*map(numbered.number_of, numbered.NO)}
+    negations = {*map(edition.number, numbered.NO)}
     return {
         (deleted, added)
         for (deleted, added), n in counts.items()
