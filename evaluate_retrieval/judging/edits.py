@@ -122,7 +122,9 @@ def repeated(
     takes a negation away is never among them, nor one that adds a number or a negation,
     but within INSERTED words or more: a sentence that several texts got is about none
     of them."""
-    counts = Counter(chain.from_iterable(set(map(_words_of, each)) for each in edits))
+    counts = Counter(
+        chain.from_iterable(set(map(_gone_and_new, each)) for each in edits)
+    )
     negations = {*map(edition.number, numbered.NO)}
     return {
         (deleted, added)
@@ -136,7 +138,7 @@ def repeated(
     }
 
 
-def _words_of(change):
+def _gone_and_new(change):
     """The words of a change, as one value."""
     return tuple(change.deleted), tuple(change.added)
 
@@ -152,7 +154,7 @@ def keeps_relevant(
     throughout: see `repeated`; these count as no changes. No number or negation may be
     new in what was there, and no word gone but a share of WORDING that may be only a
     way to say it."""
-    changes = [change for change in changes if _words_of(change) not in throughout]
+    changes = [change for change in changes if _gone_and_new(change) not in throughout]
     gone = [change for change in changes if change.deleted]
     return (
         not any(_takes_back(change, edition) for change in changes)
