@@ -19,6 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 from evaluate_retrieval import __version__
 from evaluate_retrieval.words.constants import ERROR, TERMINATED
+from evaluate_retrieval.words.terminal import (
+    emphasised,
+    files_shown,
+    in_lines,
+    sentences_shown,
+)
 from evaluate_retrieval.words.text import printable, without_secrets
 
 if TYPE_CHECKING:  # `--version` and `--help` need not wait for pandas
@@ -33,7 +39,7 @@ usage:
     evaluate-retrieval --version
 
 FOLDER has documents and, if there are any, queries and their judgements; notebook 05
-and docs/reference/command.md say in which forms. Without a command it is `evaluate`.
+and docs/reference/folder.md say in which forms. Without a command it is `evaluate`.
 """
 CODES = """
 Exit codes: 0 not worse, 1 worse, 2 undecided, 3 an error, or a command line that cannot
@@ -146,15 +152,16 @@ def logs_shown(as_json: bool = False) -> Iterator[None]:
         text = printable(record.getMessage())
         is_warning = record.levelno >= logging.WARNING
         times[text] += is_warning
-        if not is_warning or times[text] == 1:
-            print(text, file=stream, flush=True)
+        if is_warning and times[text] > 1:
+            return
+        _say(text, stream)
 
     # without the line of our code that it comes from
     def show_warning(message: Any, *_: Any, **__: Any) -> None:
         text = f"warning: {printable(str(message))}"
         times[text] += 1
         if times[text] == 1:
-            print(text, file=sys.stderr)
+            _say(text, sys.stderr)
 
     handler = logging.Handler()
     handler.emit = show  # type: ignore[method-assign]
@@ -174,6 +181,36 @@ def logs_shown(as_json: bool = False) -> Iterator[None]:
                 print(f"({n:,} times: {text:.120})", file=sys.stderr)
         for logger in loggers:
             logger.removeHandler(handler)
+
+
+def _say(text, stream, head=""):
+    """Print a text; on a terminal in lines of its width, and not into a bar.
+
+    head: what it begins with, to be seen at once."""
+    if stream is None:
+        return
+    shown = in_lines(text) if _is_terminal(stream) else text
+    if head and has_colours(stream):
+        shown = shown.replace(head, emphasised(head, ERROR), 1)
+    with _no_bar_at(stream):
+        print(shown, file=stream, flush=True)
+
+
+def _say_error(problem):
+    """Print what went wrong on standard error."""
+    _say(f"error: {printable(problem)}", sys.stderr, "error:")
+
+
+def _is_terminal(stream):
+    return stream is not None and stream.isatty()
+
+
+def _no_bar_at(stream):
+    """A context in which no bar of tqdm is in the way of what is printed."""
+    bars = sys.modules.get("tqdm")
+    if bars is None or not _is_terminal(stream):
+        return contextlib.nullcontext()
+    return bars.tqdm.external_write_mode(stream)
 
 
 class Terminated(KeyboardInterrupt):
@@ -208,10 +245,19 @@ def nearby(path: str | Path) -> Path:
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
-def last_lines(result: dict) -> list[str]:
+def last_lines(result: dict, in_colour: bool = False) -> list[str]:
     """The last lines that a terminal shows of a result: the decision, and the files."""
-    files = [str(nearby(path)) for path in result.get("files", ())]
-    return [printable(result["says"]), *files]
+    first, *others = sentences_shown(printable(result["says"]))
+    if in_colour:
+        first = "\n" + emphasised(first, result["code"])
+    files = [nearby(path) for path in result.get("files", ())]
+    return [first, *others, *files_shown(files)]
+
+
+def has_colours(stream: Any) -> bool:
+    """Whether a stream is a terminal, and nobody has asked for no colours."""
+    is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return _is_terminal(stream) and not is_plain and sys.platform != "win32"
 
 
 def json_of(result: dict) -> str:
@@ -244,7 +290,7 @@ def main(words: list[str] | None = None) -> int:
     except Exception as error:
         with contextlib.suppress(OSError, ValueError):
             problem = f"{type(error).__name__}: {without_secrets(str(error))}"
-            print(f"error: {printable(problem)}", file=sys.stderr)
+            _say_error(problem)
     _give_up_streams()
     return ERROR
 
@@ -270,14 +316,24 @@ def _run_and_shown(words):
         return 0
     as_json = "--json" in words
     with logs_shown(as_json), ended_by_signals():
+        if not {"-h", "--help"} & {*words}:
+            log.info(_first_line(words))  # what a command needs takes a while to load
         result = result_of(words)
     if as_json and sys.stdout is None:
         raise OSError("--json: standard output is closed")
     if as_json:
         print(json_of(result), flush=True)
     elif "error" not in result:
-        print(*last_lines(result), sep="\n", flush=True)
+        _say("\n".join(last_lines(result, has_colours(sys.stdout))), sys.stdout)
     return result["code"]
+
+
+def _first_line(words):
+    """What is asked for, before anything is loaded: the command, and its folder."""
+    command, *rest = words if is_command(words[:1]) else ["evaluate", *words]
+    places = [word for word in rest[:1] if not word.startswith("-")]
+    told = [f"evaluate-retrieval {__version__}:", command, *places]
+    return without_secrets(" ".join(told))
 
 
 def result_of(words: list[str]) -> dict:
@@ -304,7 +360,7 @@ def result_of(words: list[str]) -> dict:
         print(printable(traceback.format_exc()), file=sys.stderr)
         problem = f"{type(error).__name__}: {error}"
     problem = without_secrets(problem)
-    print(f"error: {printable(problem)}", file=sys.stderr)
+    _say_error(problem)
     if command == "gate":
         _summarise(problem, rest)
     return {"error": problem, **place, "code": code}
@@ -339,7 +395,7 @@ def _summarise(problem: str, words: list[str]) -> None:
         if report:
             junit.write_junit(junit.junit_of_error(problem), report)
     except (OSError, ValueError) as error:  # the first error is the one to tell
-        print(f"error: {printable(str(error))}", file=sys.stderr)
+        _say_error(str(error))
 
 
 def _named_in(words, flag):

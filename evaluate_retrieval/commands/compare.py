@@ -3,25 +3,27 @@
 from dataclasses import asdict, dataclass, replace
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import manifest, report, run, steps, verdicts
+from evaluate_retrieval.commands import manifest, run, steps, verdicts
 from evaluate_retrieval.commands.evaluated import Evaluated
-from evaluate_retrieval.commands.options import SearchOptions, option
+from evaluate_retrieval.commands.options import MeasuringOptions, option
+from evaluate_retrieval.commands.pair import pair_page
 from evaluate_retrieval.measuring import pairs
 from evaluate_retrieval.reading import trec
 from evaluate_retrieval.searching.names import named
 from evaluate_retrieval.searching.own import of_queries
 from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import FEW, LEFT_OUT, UNDECIDED, UNITS
+from evaluate_retrieval.words.terminal import step
 
 HELP = "why one search beats another"
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions(SearchOptions):
+class CompareOptions(MeasuringOptions):
     """a and b: names of searches, with or without "own: "."""
 
-    a: str = option("", place=True)
-    b: str = option("", place=True)
+    a: str = option('a search, also without the "own: " of its name', place=True)
+    b: str = option("the search that it is compared with", place=True)
 
 
 OPTIONS = CompareOptions
@@ -45,7 +47,8 @@ def _compared(options: CompareOptions) -> dict:
         problem = "there are no queries that can decide"
         raise utils.InputError(options.source, problem)
     names = (options.a, options.b)
-    folder, candidates = run.candidates_of(folder, options, names)
+    with step("asking and tuning searches", 1, 3):
+        folder, candidates = run.candidates_of(folder, options, names)
     pair = (
         named(options.a, candidates.searches),
         named(options.b, candidates.searches),
@@ -59,13 +62,16 @@ def _compared(options: CompareOptions) -> dict:
             problem = f"ranks less than half of the {folder.decides} queries"
             raise utils.InputError(problem=problem, value=name)
     candidates = replace(candidates, searches=two)
-    results = steps.measure(folder, candidates, pair[0])
-    figures = pairs.summary(results.whole, pair)
+    with step("ranking", 2, 3):
+        results = steps.measure(folder, candidates, pair[0])
+    with step("deciding", 3, 3):
+        figures = pairs.summary(results.whole, pair)
     path = options.out / f"{'-against-'.join(trec.file_names(pair).values())}.html"
     manifest.sign(options.out, written=[path])
     evaluated = Evaluated(
         folder,
         files=[path],
+        candidates=candidates,
         results=results,
         pair=pair,
         figures=figures,
@@ -73,7 +79,7 @@ def _compared(options: CompareOptions) -> dict:
         failures=run.failures_in(folder, results, options.out),
         margin=options.margin,
     )
-    report.pair_page(evaluated, path)
+    pair_page(evaluated, path)
     went = candidates.went
     says = [sentences.pair(figures, pair), *[LEFT_OUT] * options.only_answered]
     says += [sentences.trouble(name, went[name]) for name in went]

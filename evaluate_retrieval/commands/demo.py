@@ -22,7 +22,12 @@ log = logging.getLogger(__name__)
 class DemoOptions(Options):
     """Where the demo goes."""
 
-    folder: Any = option("that is made", place=True, nargs="?", **FILLED)
+    folder: Any = option(
+        "a folder that is not there yet; else evaluate-retrieval-demo",
+        place=True,
+        nargs="?",
+        **FILLED,
+    )
     out: Any = None
     language: str | None = None
 
@@ -65,14 +70,13 @@ def carry_out(options: DemoOptions) -> dict:
 
 def next_steps(folder: str) -> str:
     """What to type next, in three lines. folder: as it was named."""
-    name = shlex.quote(folder)
-    searches = f"--searches {name}/searches.py --only-own"
+    searches = "--searches searches.py"
     return (
         "Next, change searches.py and run it again, see why one search beats another, "
         "or ask whether a change made it worse (--only-own: without our searches):\n"
-        f"  evaluate-retrieval {name} {searches} --out {name}/results\n"
-        f'  evaluate-retrieval compare {name} "rare words" titles {searches} '
-        f"--out {name}/pair\n"
-        f"  evaluate-retrieval gate {name} --baseline {name}/results/baseline.json.gz "
-        f"{searches} --out {name}/gate"
+        f"  cd {shlex.quote(folder)}\n"
+        f"  evaluate-retrieval . {searches} --only-own\n"
+        f'  evaluate-retrieval compare . "rare words" titles {searches}\n'
+        "  evaluate-retrieval gate . --baseline results/baseline.json.gz --out gate "
+        f"{searches} --only-own"
     )

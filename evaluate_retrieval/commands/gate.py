@@ -38,23 +38,38 @@ log = logging.getLogger(__name__)
 class GateOptions(DecidingOptions):
     """How a run is held against a baseline, and against that of the last release."""
 
-    baseline: Path = option("of an earlier run", convert=Path, required=True, **A_FILE)
+    baseline: Path = option(
+        "that an earlier run has written",
+        convert=Path,
+        required=True,
+        metavar="FILE",
+        **A_FILE,
+    )
     reference: Path | None = option(
         "of the last release, if not reference.json.gz beside the baseline",
         convert=Path,
         metavar="FILE",
         **A_FILE,
     )
-    update: bool = option("unless it is worse, it is the next baseline", False)
-    release: bool = option("a verdict on all since the last release", False)
-    candidate: str | None = option("the search to compare, and to keep", metavar="NAME")
-    worst: bool = option("worse, too, if a segment is", False)
-    allow_deleted: bool = option("many queries of the baseline may be gone", False)
-    anytime: bool = option("an interval for looking again and again", False)
-    summary: Path | None = option(
-        "append Markdown to it", convert=Path, variable="GITHUB_STEP_SUMMARY"
+    update: bool = option("unless it is worse, this run becomes the baseline", False)
+    release: bool = option(
+        "the verdict is on all since the last release; with --update this is one", False
     )
-    junit: Path | None = option("write JUnit's XML", convert=Path, metavar="FILE")
+    candidate: str | None = option("the search to compare, and to keep", metavar="NAME")
+    worst: bool = option("the outcome is worse, too, if a segment is", False)
+    allow_deleted: bool = option(
+        "a tenth of the baseline's queries, or more, may be gone", False
+    )
+    anytime: bool = option("an interval that holds however often you look", False)
+    summary: Path | None = option(
+        "append what it says to this file, in Markdown; on GitHub the job's summary",
+        convert=Path,
+        metavar="FILE",
+        variable="GITHUB_STEP_SUMMARY",
+    )
+    junit: Path | None = option(
+        "write what it says to this file, as JUnit's XML", convert=Path, metavar="FILE"
+    )
 
 
 OPTIONS = GateOptions
@@ -94,14 +109,14 @@ def _held(options, may_lack):
         problem = "it has no release to hold the sealed part against"
         raise utils.InputError(options.reference, problem, advice="--update makes one")
     compared = _by_the_worst(compared, options.worst)
-    for line in outcomes.summary_lines(compared):
+    titles = headings(evaluated.folder.documents)
+    for line in outcomes.summary_lines(compared, titles):
         log.info(line)
     if options.summary:
         outcomes.write_summary(compared, options.summary)
     if options.junit:
-        titles = headings(evaluated.folder.documents)
         junit.write_junit(junit.junit_of(compared, titles), options.junit)
-    result = outcomes.outcomes_as_json(compared)
+    result = outcomes.outcomes_as_json(compared) | {"files": evaluated.files}
     if options.update and result["code"] not in outcomes.GRAVE:
         _update(options, evaluated, kept, sealed)
     return result

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ from evaluate_retrieval.reading.writing import write_text
 from evaluate_retrieval.searching.own import Search, are_alone, went
 from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import NOT_WORSE
+from evaluate_retrieval.words.terminal import step
 
 LIST = "judge-next.csv"  # of the last run
 HELP = "judge pairs in the terminal, or on pages for several people"
@@ -60,7 +61,8 @@ class JudgeOptions(SearchOptions):
     """name: becomes part of a file's name. more: queries of the log's sample.
 
     people: who judges, on pages or in terminals; each query goes to `each` of them.
-    page: whether a page is written for each. add: files that such pages have saved."""
+    page: whether a page is written for each. add: files that such pages have saved.
+    incumbent: cannot be told, as no search is compared."""
 
     name: str = option("who judges", "me", is_fine=is_name, problem=WHAT_NAMES_ARE)
     more: int = option(
@@ -88,13 +90,13 @@ class JudgeOptions(SearchOptions):
     )
     serve: bool = option("serve the pages to those in one room, until Ctrl-C", False)
     host: str = option(
-        "of the pages that are served; 0.0.0.0 is for all who reach this machine",
+        "where pages are served; 0.0.0.0 is for all who reach this machine",
         room.THIS_MACHINE,
         metavar="ADDRESS",
         **FILLED,
     )
     port: int = option(
-        "of the pages that are served",
+        "where pages are served",
         room.PORT,
         metavar="N",
         convert=int,
@@ -102,6 +104,7 @@ class JudgeOptions(SearchOptions):
         problem="it has to be below 65,536",
     )
     add: Any = option("take in files that pages have saved", nargs="+", metavar="FILE")
+    incumbent: str | None = field(default=None, init=False)
 
 
 OPTIONS = JudgeOptions
@@ -120,7 +123,7 @@ def carry_out(options: JudgeOptions) -> dict:
         if options.add:
             return take_in_files(folder, options)
         keep_judgements(folder)
-        with run.own_of(folder, options) as own:
+        with run.own_of(folder, options) as own, step("asking searches"):
             pairs = pairs_to_judge(folder, own, options)
         for name, search in own.items():
             if search.errors:
@@ -294,11 +297,9 @@ def take_in_files(folder: Folder, options: JudgeOptions) -> dict:
     report = "report.html"
     if not manifest.has_written(options.out, report, folder.source):
         report = ""
-    lead = options.out / "judge-lead.html"
-    write_text(lead, settling.lead_page(folder, judged, report))
+    written = settling.write_lead_page(folder, judged, options.out, report)
     leaders = asking.leading(folder, options.out)
     page, _, n_open = settling.settle_page(folder, keys, leaders)
-    written = [lead]
     if n_open:
         written.insert(0, options.out / "judge-settle.html")
         write_text(written[0], page)

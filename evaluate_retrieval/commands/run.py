@@ -3,6 +3,7 @@
 options: see `options.SearchOptions`."""
 
 import logging
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict, replace
@@ -13,17 +14,16 @@ import pandas as pd
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest, report, steps, verdicts
+from evaluate_retrieval.commands.aloud import check_scale, read_aloud
 from evaluate_retrieval.commands.evaluated import Evaluated
 from evaluate_retrieval.commands.keeping import kept_of, searches_to_keep
-from evaluate_retrieval.commands.options import Options, SearchOptions
-from evaluate_retrieval.judging import judged_texts, next_pairs
+from evaluate_retrieval.commands.options import MeasuringOptions, Options, SearchOptions
+from evaluate_retrieval.commands.pair import pair_page
+from evaluate_retrieval.judging import next_pairs, settling
 from evaluate_retrieval.measuring import (
     decision,
     history,
-    intervals,
-    looks,
     pairs,
-    registry,
     releases,
     scored,
     segments,
@@ -35,18 +35,11 @@ from evaluate_retrieval.measuring.baseline_file import (
     write_baseline,
 )
 from evaluate_retrieval.measuring.estimand import deciding
-from evaluate_retrieval.measuring.metric import asked_for, measures_of
 from evaluate_retrieval.measuring.noise import Noise, noise_of
 from evaluate_retrieval.measuring.since import since_last
 from evaluate_retrieval.reading import trec
-from evaluate_retrieval.reading.folder import (
-    Folder,
-    grade_shares,
-    located,
-    read,
-    written_causes,
-)
-from evaluate_retrieval.reading.listing import FAILURES, TEXTS
+from evaluate_retrieval.reading.folder import Folder, located, written_causes
+from evaluate_retrieval.reading.listing import FAILURES
 from evaluate_retrieval.reading.writing import make_folder, write_table
 from evaluate_retrieval.searching import built_in, embedding
 from evaluate_retrieval.searching.names import full_names, named
@@ -64,11 +57,9 @@ from evaluate_retrieval.searching.repeats import (
     unsteady,
 )
 from evaluate_retrieval.words import sentences
-from evaluate_retrieval.words.constants import UNITS
-from evaluate_retrieval.words.templates import line_of
+from evaluate_retrieval.words.terminal import step
 
-SCALE = 3  # so many different grades, and none 0, are a scale and no list
-POOLED = 5  # grades a query: of so many some are of what is not relevant
+N_STEPS = 5  # of a run, once its folder is read
 log = logging.getLogger(__name__)
 
 
@@ -106,7 +97,7 @@ def with_paths(options: Options) -> Options:
 
 
 def evaluated_and_kept(
-    options: SearchOptions,
+    options: MeasuringOptions,
     name: str | None,
     baseline: dict[str, Kept],
     spends: bool = False,
@@ -156,9 +147,12 @@ def _evaluated(options, run_id, last, spends):
         report.advice_page(evaluated, run_id, page)
         return evaluated
     written_causes(out, options.source)  # one that cannot be read stops here
-    folder, candidates = candidates_of(folder, options)
-    chosen = steps.choose(folder, candidates)
-    results = steps.measure(folder, candidates, chosen)
+    with step("asking and tuning searches", 1, N_STEPS):
+        folder, candidates = candidates_of(folder, options)
+    with step("choosing", 2, N_STEPS):
+        chosen = steps.choose(folder, candidates)
+    with step("ranking", 3, N_STEPS):
+        results = steps.measure(folder, candidates, chosen)
     since = _changes_since(last, folder, results)
     record = None
     if spends:
@@ -166,7 +160,8 @@ def _evaluated(options, run_id, last, spends):
         names = searches_to_keep(results, {}, of_today, {})
         [kept] = kept_of(folder, results, names).values()
         record = history.record_of(kept, results.board, run_id, since)
-    verdict = verdicts.verdict_at(folder, candidates, results, options, record)
+    with step("deciding", 4, N_STEPS):
+        verdict = verdicts.verdict_at(folder, candidates, results, options, record)
     pair = steps.pair_of(candidates, results, verdict)
     figures = verdicts.figures_of(results, pair, verdict)
     evaluated = Evaluated(
@@ -191,10 +186,20 @@ def _evaluated(options, run_id, last, spends):
         log.info(sentence)
     for name, noise in evaluated.noise.items():
         log.info(sentences.noise(name, asdict(noise), len(results.whole.values)))
-    log.info(report.board_text(results.board, folder.queries, folder.measure))
-    files = [page, *_write_results(evaluated, out)]
-    evaluated = replace(evaluated, files=files)
-    report.page(evaluated, run_id, page)
+    n_out = sum(went.is_out for went in candidates.went.values())
+    log.info(report.board_text(results.board, folder.queries, folder.measure, n_out))
+    n_leaders = len(next_pairs.leaders_of(results, verdict))
+    if n_leaders > 1 and len(evaluated.judge_next):
+        named_so = shlex.quote(str(options.folder))
+        n_pairs = len(evaluated.judge_next)
+        log.info(sentences.to_tell_apart(n_leaders, n_pairs, named_so))
+    with step("writing", 5, N_STEPS):
+        files = [page, *_write_results(evaluated, out)]
+        if spends:
+            graded = folder.judgements
+            files += settling.write_lead_page(folder, graded, out, page.name)
+        evaluated = replace(evaluated, files=files)
+        report.page(evaluated, run_id, page)
     return evaluated
 
 
@@ -232,75 +237,6 @@ def models(options: SearchOptions) -> dict[str, str]:
     return {"vectors": embedding.model_name(options.model)}
 
 
-def read_aloud(options: SearchOptions) -> Folder:
-    """The folder of the options, after its notes and counts are logged."""
-    whole = read(options.source, options.language, relevant=options.relevant)
-    folder = whole.of_kind(options.queries)
-    measures = measures_of(options.metric, options.k, options.relevant)
-    given = {
-        "measure": measures[folder.decides or "judged"],
-        "only_answered": options.only_answered,
-    }
-    sealed = replace(folder.sealed, **given) if folder.sealed else None
-    folder = replace(folder, sealed=sealed, **given)
-    _, named_k = asked_for(options.metric or folder.measure.by, options.k)
-    k = min(named_k or 0, len(folder.documents))
-    for name, rankings in folder.runs.items():
-        if all(len(ids) < k for ids in rankings.values()):
-            problem = f"the run {name!r} has fewer results for each query"
-            raise utils.InputError(options.source, problem, option="--k", value=k)
-    was_used = (folder.source / TEXTS).is_file() and not looks.read_looks(folder.source)
-    for note in [*folder.notes, *judged_texts.remember(folder)]:
-        log.info(note)
-    if was_used and len(folder.unanswered):
-        n_new = f"{len(folder.unanswered):,}"
-        log.info(
-            "a verdict here is new: on all queries, also on %s without a relevant "
-            "document, which versions up to 1.3 left out",
-            n_new,
-        )
-    shown = {
-        "folder": folder,
-        "effect": intervals.design_effect,
-        "n_needs": intervals.n_needs,
-        "units": UNITS,
-        "others": [kind for kind in whole.test if kind not in folder.test],
-    }
-    log.info(line_of("folder.txt.j2", **shown))
-    n = len(folder.documents)
-    if folder.decides and n <= folder.measure.k:
-        by_order = ", ".join(registry.labels_of_ordered())
-        log.info(
-            f"{n} documents, and {folder.measure.k} results count: a search may find "
-            f"all of them, so only their order tells searches apart ({by_order}). --k "
-            "takes fewer results"
-        )
-    return folder
-
-
-def check_scale(folder: Folder, options: SearchOptions) -> None:
-    """ValueError where a scale of several grades has no 0, and no --relevant is given.
-
-    Of grades from 1 to 4, or of stars, the lowest mostly says that a document is not
-    relevant. One or two grades, as 1 and 2, and few of them a query, are those of lists
-    of relevant documents: BEIR's qrels are often such."""
-    grades = folder.judgements["grade"]
-    chosen = folder.measure.chosen
-    if problem := chosen.problem(grades.max() if len(grades) else 0):
-        raise utils.InputError(option="--metric", value=chosen.label, problem=problem)
-    is_pool = len(grades) >= POOLED * folder.judgements["query_id"].nunique()
-    shares = grades.value_counts(normalize=True).sort_index()
-    is_scale = is_pool and len(shares) >= SCALE and shares.index[0] > 0
-    if options.relevant is None and is_scale:
-        advice = (
-            "say from which a document is relevant, for example --relevant "
-            f"{shares.index[len(shares) // 2]:g}; with --relevant "
-            f"{shares.index[0]:g} all are"
-        )
-        problem = f"{len(shares)} grades, and none is 0: {grade_shares(grades)}"
-        raise utils.InputError(folder.judged_in, problem, advice=advice)
-
-
 def own_of(
     folder: Folder, options: SearchOptions
 ) -> AbstractContextManager[dict[str, Search]]:
@@ -323,7 +259,7 @@ def own_of(
 
 
 def candidates_of(
-    folder: Folder, options: SearchOptions, names: Sequence[str] = ()
+    folder: Folder, options: MeasuringOptions, names: Sequence[str] = ()
 ) -> tuple[Folder, steps.Candidates]:
     """The folder and its searches, `steps.Candidates`.
 
@@ -383,5 +319,5 @@ def _write_results(evaluated, out):
     files = [out / name for name in ("leaderboard.csv", *tables)]
     if not evaluated.figures:
         return files
-    report.pair_page(evaluated, page)
+    pair_page(evaluated, page)
     return [page, *files]

@@ -110,7 +110,7 @@ def candidates(
     measure = folder.measure
     cross_fitted = {}
     for name, settings in grids.items():
-        fitted = _cross_fit(build, settings, *queries, measure, measure.depth)
+        fitted = _cross_fit(name, build, settings, *queries, measure, measure.depth)
         cross_fitted[name], best = fitted
         ours[name] = build(best)
     safe = "hybrid: weight 0.8" if vectors else "text: BM25"
@@ -179,7 +179,7 @@ def undivided(folder: Folder) -> Folder:
     return replace(folder, development={kind: whole}, test={kind: whole})
 
 
-def _cross_fit(build, settings, development, test, measure, depth=None):
+def _cross_fit(name, build, settings, development, test, measure, depth=None):
     """`tuning.cross_fit`: rankings, (n_queries, depth or k), and the best setting.
 
     The log says how many folds agree with it."""
@@ -194,7 +194,7 @@ def _cross_fit(build, settings, development, test, measure, depth=None):
         relevant=measure.relevant,
     )
     n_agree = f"{by_fold.tolist().count(best)} of {len(by_fold)}"
-    log.info("%s queries: %s folds choose %s", measure.kind, n_agree, best)
+    log.info("%s: %s folds choose %s", name, n_agree, sentences.setting(best))
     return rankings, best
 
 
@@ -221,7 +221,7 @@ def choose(folder: Folder, candidates: Candidates) -> str:
     for name, ranked in candidates.cross_fitted.items():
         values[name] = _values_of(ranked, folder.queries, measure)
     table = pd.DataFrame(values)
-    return _by_folds(table, folder.queries, folder.decides, candidates.safe)
+    return _by_folds(table, folder.queries, candidates.safe)
 
 
 def _mean_values(search, queries, measure):
@@ -237,7 +237,7 @@ def _values_of(ranked, queries, measure):
     return metric.scores_by_query(queries, ranked, **options)[measure.by].to_numpy()
 
 
-def _by_folds(values, queries, kind, safe):
+def _by_folds(values, queries, safe):
     """The best of several searches on queries in folds: its name.
 
     values: of the queries, a column for each search. On few queries it is safe."""
@@ -248,10 +248,10 @@ def _by_folds(values, queries, kind, safe):
     best = values.mean().idxmax()
     by_fold = tuning.best_by_fold(values, queries, queries)
     n_agree = f"{by_fold.tolist().count(best)} of {len(by_fold)}"
-    log.info("%s queries: %s folds choose %s", kind, n_agree, best)
     names = queries["fold"].map(by_fold)
     expected = [values[name].iloc[row] for row, name in enumerate(names)]
-    log.info("to be expected of the choice: %.3f", np.mean(expected))
+    text = "“%s” is the best search in %s folds; expect %.3f of such a choice"
+    log.info(text, best, n_agree, np.mean(expected))
     return best
 
 
@@ -373,14 +373,14 @@ def pair_of(
     """The search to ship, or else the chosen one, and what it is set against: names.
 
     That is the incumbent; else one of yours, tuned BM25, or the next best.
-    Where the incumbent is not beaten, the first is the best of the candidates.
+    Where the incumbent is not beaten, the first is the candidate that is told of.
     Where there is one search only, both are it."""
     board = results.board
     best = results.chosen
     if verdict.verdict == "ship":
         best = verdict.name
     elif verdict.incumbent and len(verdict.table):
-        best = verdict.table.index[0]
+        best = verdict.rival
     rivals = [*candidates.own, built_in.TUNED_TEXT, *board.index]
     able = [name for name in rivals if name in board.index and name != best]
     return str(best), verdict.incumbent or next(iter(able), str(best))

@@ -1,6 +1,6 @@
 """The verdict of a run: what it may spend, what it rests on, and what it keeps.
 
-options: see `options.SearchOptions`."""
+options: see `options.MeasuringOptions`."""
 
 import logging
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from evaluate_retrieval.commands import steps
-from evaluate_retrieval.commands.options import SearchOptions
+from evaluate_retrieval.commands.options import MeasuringOptions
 from evaluate_retrieval.measuring import (
     decision,
     graders,
@@ -22,7 +22,7 @@ from evaluate_retrieval.measuring import (
     plan,
     scored,
 )
-from evaluate_retrieval.measuring.estimand import kind_of_judgements
+from evaluate_retrieval.measuring.estimand import estimand, kind_of_judgements
 from evaluate_retrieval.reading import needs, trec
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.kept import first_kind, keep_first_kind
@@ -124,7 +124,7 @@ def verdict_at(
     folder: Folder,
     candidates: steps.Candidates,
     results: steps.Results,
-    options: SearchOptions,
+    options: MeasuringOptions,
     record: Mapping[str, Any] | None = None,
 ) -> decision.Decision:
     """`verdict_on`, with what is left of the error of all looks at the folder.
@@ -145,29 +145,36 @@ def verdict_at(
         look = looks.look_at(measured, incumbent, earlier, ours)
         errors = looks.errors_of(earlier, look)
         verdict = verdict_on(folder, candidates, results, errors=errors, **asked)
+        if verdict.rival:
+            of_verdict = measured.without(list(verdict.leaks.keys() - {incumbent}))
+            rule = incumbent, errors, options.margin, verdict.rival
+            graded = graders.graded_by(of_verdict, folder.judgements, *rule)
+            verdict = replace(verdict, graded=graded)
         if record:
             says = {**record, **_said_of(verdict, incumbent)}
             _keep_look(folder, measured, replace(look, says=says))
-    graded = None
-    if verdict.rival:
-        of_verdict = measured.without(list(verdict.leaks.keys() - {incumbent}))
-        rule = incumbent, errors, options.margin, verdict.rival
-        graded = graders.graded_by(of_verdict, folder.judgements, *rule)
     level = 2 * min(ship for ship, _ in errors.values())
-    verdict = replace(
-        verdict,
-        trial=look.trial,
-        level=level,
-        looks=looks.n_looks(earlier, look),
-        graded=graded,
-    )
-    return verdict
+    n = looks.n_looks(earlier, look)
+    return replace(verdict, trial=look.trial, level=level, looks=n)
 
 
 def _said_of(verdict, incumbent):
-    """What a look says of its verdict, for people: a dict."""
-    ships = verdict.name if verdict.verdict == "ship" else ""
-    return {"verdict": verdict.verdict, "incumbent": incumbent, "ships": ships}
+    """What a look says of its verdict, for people: a dict.
+
+    gain: what the rival gains on how many queries, {} without one. graders: see
+    `graders.Graded.facts`."""
+    gain = {}
+    if verdict.rival:
+        figures = verdict.row[["difference", "low", "high"]].astype(float).round(6)
+        n_complete = int(verdict.row["n"])
+        gain = {"rival": verdict.rival, "queries": n_complete, **figures}
+    return {
+        "verdict": verdict.verdict,
+        "incumbent": incumbent,
+        "ships": verdict.name if verdict.verdict == "ship" else "",
+        "gain": gain,
+        "graders": verdict.graded and verdict.graded.facts,
+    }
 
 
 def keep_run(folder: Folder, record: Mapping[str, Any]) -> None:
@@ -223,7 +230,7 @@ def figures_of(
 
 
 def planned(
-    measured: scored.Measured, verdict: decision.Decision, options: SearchOptions
+    measured: scored.Measured, verdict: decision.Decision, options: MeasuringOptions
 ) -> plan.Plan | None:
     """How many more needs would tell: a `plan.Plan`; None where judging cannot."""
     if not verdict.rivals or verdict.row["n"] < FEW:
@@ -239,7 +246,7 @@ def plan_for(
     measured: scored.Measured,
     pair: tuple[str, str],
     n: int,
-    options: SearchOptions,
+    options: MeasuringOptions,
     n_tests: int = 1,
 ) -> plan.Plan:
     """What it takes to ship the first search of a pair: see `plan.plan_of`.
@@ -269,6 +276,15 @@ def keep_kind(folder: Folder) -> None:
         keep_first_kind(folder.source, "listed")
     except OSError as error:  # a folder may be for reading only
         log.info("that the judgements are a list is not kept: %s", error)
+
+
+def n_ties(folder: Folder) -> int:
+    """How many queries of a verdict have no relevant document, so that all tie there.
+
+    0 where queries were drawn: of these some are not judged yet."""
+    if folder.decides != "judged" or folder.sample is not None:
+        return 0
+    return len(estimand(folder)) - len(folder.queries)
 
 
 def minutes_of(listed: pd.DataFrame) -> int:

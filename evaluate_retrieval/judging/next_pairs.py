@@ -29,18 +29,21 @@ def next_to_judge(
     be told from it. Empty where judged queries do not decide."""
     if folder.decides != "judged":
         return pd.DataFrame(columns=corpus.TO_JUDGE)
-    leaders = [results.chosen, *decision.undecided(results.gains)]
-    if verdict.incumbent and verdict.rivals:
-        leaders = [verdict.incumbent, *verdict.rivals]
+    leaders = leaders_of(results, verdict)
     whole = results.whole
     rankings = {
         f"{name} {number}": ids
         for name in leaders
         for number, ids in enumerate(whole.lists_of(name))
     }
-    listed = judge_next(rankings, whole.queries, folder.measure.k).head(n)
-    log.info("leaders: %s; pairs to judge next: %s", len(leaders), len(listed))
-    return listed
+    return judge_next(rankings, whole.queries, folder.measure.k).head(n)
+
+
+def leaders_of(results: Any, verdict: decision.Decision) -> list[str]:
+    """The searches that a verdict cannot tell apart, see `next_to_judge`: names."""
+    if verdict.incumbent and verdict.rivals:
+        return [verdict.incumbent, *verdict.rivals]
+    return [results.chosen, *decision.undecided(results.gains)]
 
 
 def judge_next(

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import intervals, registry
+from evaluate_retrieval.words.terminal import with_bar
 
 
 @dataclass(frozen=True)
@@ -206,7 +207,7 @@ def timed_rankings(
     Times: milliseconds that a query took in this one batch, a Series."""
     rankings = {}
     milliseconds = {}
-    for name, search in searches.items():
+    for name, search in with_bar(searches.items(), "rank"):
         started = time.perf_counter()
         rankings[name] = utils.run_search(queries, search, k, documents)
         milliseconds[name] = 1000 * (time.perf_counter() - started) / len(queries)

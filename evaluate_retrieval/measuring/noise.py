@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from evaluate_retrieval.measuring import metric
 from evaluate_retrieval.measuring.scored import Measured
 
 
@@ -35,27 +34,17 @@ def noise_of(measured: Measured, name: str) -> Noise | None:
 
     The variance of a mean over n runs is that between queries and, divided by n, that
     within a query (one-way random effects, as in Snedecor and Cochran 1989, 13.3)."""
-    runs = measured.lists_of(name)
-    if len(runs) < 2:
+    values = measured.by_run.get(name)
+    if values is None or len(values) < 2:
         return None
-    measure = measured.measure
-    options = {"relevant": measure.relevant, "by": measure.by}
-    values = np.array(
-        [
-            metric.scores_by_query(measured.queries, ids, measure.k, **options)[
-                measure.by
-            ]
-            for ids in runs
-        ]
-    )
     within = values.var(axis=0, ddof=1).mean()
     total = values.mean(axis=0).var(ddof=1) if values.shape[1] > 1 else 0.0
-    own = within / len(runs)
+    own = within / len(values)
     between = max(total - own, 0.0)
     flips = (values == 0).any(axis=0) & (values > 0).any(axis=0)
     ids = measured.queries.get("query_id", measured.queries.index.to_series())
     return Noise(
-        n_runs=len(runs),
+        n_runs=len(values),
         flips=ids[flips].tolist(),
         changed=int((np.ptp(values, axis=0) > 0).sum()),
         share=float(min(own / total, 1.0)) if total else 0.0,

@@ -1,5 +1,6 @@
 """What the gate says: its code, and its outcomes as lines, JSON and Markdown."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -81,9 +82,14 @@ def outcomes_as_json(outcomes: list[Outcome]) -> dict[str, Any]:
     return {"says": f"{says}.", "outcomes": kinds, "code": gravest}
 
 
-def summary_lines(outcomes: list[Outcome]) -> list[str]:
-    """The outcomes as lines for a terminal; a text of users is on one line."""
-    text = render("gate.txt.j2", outcomes=outcomes, word_of=word_of, units=UNITS)
+def summary_lines(
+    outcomes: list[Outcome], titles: Mapping[str, str] | None = None
+) -> list[str]:
+    """The outcomes as lines for a terminal; a text of users is on one line.
+
+    titles: of documents, by id; one without has its id."""
+    shown = {"outcomes": outcomes, "titles": titles or {}}
+    text = render("gate.txt.j2", word_of=word_of, units=UNITS, **shown)
     return text.splitlines()
 
 

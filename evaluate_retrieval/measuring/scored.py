@@ -26,8 +26,9 @@ class Measured:
     judged. judgements: of judged.KINDS_OF_JUDGEMENTS. ranked: the
     rankings in full length. repeats: of a system with several runs the first k ids of
     the others; its values are means over all of them, and first and ranked are those of
-    its first run. doubts: the values by other grades of the same people, (n_draws,
-    n_queries), by search, where people differ: see `graders.redrawn`."""
+    its first run; by_run has the values of each, (n_runs, n_queries). doubts: the
+    values by other grades of the same people, (n_draws, n_queries), by search, where
+    people differ: see `graders.redrawn`."""
 
     values: pd.DataFrame
     groups: pd.Series
@@ -41,6 +42,7 @@ class Measured:
     judgements: str = "listed"
     ranked: dict[str, utils.Rankings] = field(default_factory=dict)
     repeats: dict[str, list[utils.Rankings]] = field(default_factory=dict)
+    by_run: dict[str, np.ndarray] = field(default_factory=dict)
     doubts: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @property
@@ -73,6 +75,7 @@ class Measured:
             repeats={
                 name: [ids[:n] for ids in runs] for name, runs in self.repeats.items()
             },
+            by_run={name: values[:, :n] for name, values in self.by_run.items()},
         )
 
     def at(self, rows: np.ndarray) -> "Measured":
@@ -101,6 +104,7 @@ class Measured:
             repeats={
                 name: [ids[rows] for ids in runs] for name, runs in self.repeats.items()
             },
+            by_run={name: values[:, rows] for name, values in self.by_run.items()},
         )
 
     def lists_of(self, name: str) -> list[utils.Rankings]:
@@ -178,10 +182,12 @@ def measured_of(
     weights = intervals.weights_of(queries)
     options = measure.k, measure.by, measure.relevant
     scores = metric.scores_of(rankings, queries, *options)
+    by_run = {}
     for name, runs in (repeats or {}).items():
         numbered = {str(number): run for number, run in enumerate(runs)}
         others = metric.scores_of(numbered, queries, *options)
         tables = [scores[name], *others.values()]
+        by_run[name] = np.array([table[measure.by] for table in tables])
         # of a query that one run finds nothing for, the others say what was judged
         scores[name] = pd.concat(tables).groupby(level=0, sort=False).mean()
     columns = pd.concat(scores, axis=1).swaplevel(axis=1)
@@ -213,6 +219,7 @@ def measured_of(
             name: [utils.pad(list(ids), measure.k) for ids in runs]
             for name, runs in (repeats or {}).items()
         },
+        by_run=by_run,
     )
 
 

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tqdm.auto import tqdm
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import metric
 from evaluate_retrieval.words.constants import FEW
+from evaluate_retrieval.words.terminal import with_bar
 
 log = logging.getLogger(__name__)
-DELAY = 10  # seconds before a bar is shown
 
 
 def cross_fit(
@@ -44,7 +43,7 @@ def cross_fit(
         settings = settings[:1]
     # by number: a setting may be a dict, which cannot be a key
     values = {}
-    for number, setting in enumerate(tqdm(settings, desc="tune", delay=DELAY)):
+    for number, setting in enumerate(with_bar(settings, "tune")):
         ranking = utils.run_search(development, build(setting), k)
         scores = metric.scores_by_query(development, ranking, relevant=relevant, by=by)
         values[number] = scores[by].to_numpy()

@@ -1,28 +1,134 @@
 """Clicks of a log: which results people opened. They are no grades.
 
 Events are those of UBI (o19s/ubi, schema 1.3.0): action_name, the words of the query or
-the id of one, the id of what was clicked, and where it stood."""
+the id of one, the id of what was clicked, and where it stood. A table of pairs that
+counts clicks, views or orders is one, too."""
 
+import ast
+import json
+import re
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.reading.columns import flattened, sources_in
+from evaluate_retrieval.reading.columns import GRADED, flattened, sources_in
 from evaluate_retrieval.reading.needs import as_compared
 from evaluate_retrieval.reading.opening import Table
+from evaluate_retrieval.reading.spans import id_of
 
+ACTION_NAMES = "action_name or event_type or event_name or event or action"
 EVENT = {
-    "action": "action_name",
-    "query": "user_query",
-    "query_id": "query_id",
+    "action": ACTION_NAMES,
+    "query": f"user_query or {GRADED['query']}",
+    "query_id": GRADED["query_id"],
     "document": "object_id or event_attributes.object.object_id or "
-    "event_attributes.object.internal_id",
-    "position": "position or event_attributes.position.ordinal or ordinal",
+    f"event_attributes.object.internal_id or {GRADED['document']}",
+    "position": "position or event_attributes.position.ordinal or ordinal or rank or "
+    "event_attributes.position",
+    "message": "message",
+    "field": "event_attributes.object.object_id_field or object_id_field",
 }
-CLICKED = ("click", "click_through", "add_to_cart", "purchase", "watch", "view")
+OF_CLICKS = ("query", "document", "position", "times")
+OF_A_VISIT = {"session_id", "sessionid", "user_id", "userid", "client_id", "visitor_id"}
+# Words of names: what somebody did with a result, what is less, and what says nothing
+CLICKED = {"click", "clicks", "clicked", "clicking", "clickthrough", "clickthroughs"}
+CLICKED |= {"clickthru", "ctr", "select", "selected", "open", "opens", "opened"}
+CLICKED |= {"view", "views", "viewed", "pageviews", "watch", "watched", "watches"}
+CLICKED |= {"cart", "carts", "atc", "purchase", "purchases", "purchased", "orders"}
+CLICKED |= {"ordered", "conversion", "conversions", "sales", "sold", "bought"}
+CLICKED |= {"download", "downloads", "downloaded"}
+LESS = {"impression", "impressions", "hover", "hovers", "dwell", "shown", "displays"}
+ONLY_COUNTED = {"count", "counts", "frequency", "freq", "times"}  # of what is not said
+FILLING = {"n", "num", "number", "of", "total", "sum", "unique", "avg", "mean", "d"}
+FILLING |= {
+    "rate",
+    "ratio",
+    "through",
+    "thru",
+    "add",
+    "adds",
+    "added",
+    "to",
+    "the",
+    "is",
+}
+FILLING |= {
+    "was",
+    "has",
+    "on",
+    "item",
+    "items",
+    "product",
+    "products",
+    "doc",
+    "document",
+}
+FILLING |= {"result", "search", "object", "user", "page", "day", "days", "last"}
+FILLING |= {"per", "percent", "event", "order", "from", "completed", *ONLY_COUNTED}
+WHEN = {"at", "date", "time", "timestamp", "position", "rank", "ordinal"}  # no counts
 RANKS_OF_CLICKS = {"at rank 1": (1, 1), "at 2 and 3": (2, 3), "below": (4, np.inf)}
+MOST_ACTIONS = 9  # that a note names
+NO_CLICK = {"0", "0.0", "false", "no", "none", "nan", "<na>", ""}
+
+
+def is_about(name: str, words: set[str]) -> bool:
+    """Whether a name, as add_to_cart or itemClick, has such a word, and else plain
+    ones."""
+    there = _name_parts(name)
+    return bool(there & words) and there <= words | FILLING | WHEN
+
+
+def _name_parts(name):
+    return {part.lower() for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", str(name))}
+
+
+def columns_of_clicks(frame: pd.DataFrame) -> list[str]:
+    """The columns of a table that count what people did, those of clicks first.
+
+    One that says no more than count may say how often a query was asked: it counts here
+    if it differs between the documents of a query."""
+    sure = [name for name in frame if is_about(name, CLICKED)]
+    sure.sort(key=lambda name: "click" not in name.lower())
+    sure.sort(key=lambda name: not _name_parts(name).isdisjoint(WHEN))
+    sure += [name for name in frame if is_about(name, LESS)]
+    sources = sources_in(frame, EVENT)
+    query = sources.get("query", sources.get("query_id"))
+    for name in frame if query else ():
+        if is_about(name, ONLY_COUNTED) and name not in sure:
+            rows = frame[[query, name]].astype(str)
+            by_query = rows.groupby(query)[name]
+            is_of_queries = by_query.nunique().max() == 1 < by_query.size().max()
+            is_of_queries &= rows[name].nunique() > 1
+            sure += [] if is_of_queries else [name]
+    return sure
+
+
+def are_clicks(frame: pd.DataFrame) -> bool:
+    """Whether a table has pairs of a query and a document, and says who opened them."""
+    sources = sources_in(frame, EVENT)
+    if "document" not in sources or not {"query", "query_id"} & {*sources}:
+        return False
+    if "action" in sources:
+        actions = frame[sources["action"]].astype(str).unique()
+        if any(is_about(action, CLICKED) for action in actions):
+            return True
+    is_of_visits = not OF_A_VISIT.isdisjoint(map(str.lower, frame))
+    return is_of_visits or bool(columns_of_clicks(frame))
+
+
+def fail_if_clicks(table: Table, grade: str) -> None:
+    """ValueError where judgements are clicks. grade: the column of grades, or ""."""
+    counted = columns_of_clicks(table.frame)
+    if grade in counted or (counted and not grade):
+        problem = f"the column {grade or counted[0]!r} says what people opened or saw"
+        advice = (
+            "clicks are no grades: give the file another name, and take [judgements] "
+            "out of columns.toml; or, if people judged the pairs, add a column grade"
+        )
+        raise utils.InputError(table.path, problem, advice=advice)
 
 
 def divided(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -36,46 +142,124 @@ def divided(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     return frame[is_event], frame[~is_event]
 
 
-def clicks_of(tables: Sequence[Table], asked: Sequence[Table] = ()) -> pd.DataFrame:
-    """The clicks of tables of events: query, document and position (NaN without one).
+def _events_in(table):
+    """The rows of a table of events or of clicks, texts in the columns EVENT, and how
+    often each was clicked."""
+    frame = table.frame
+    for name in frame:
+        if str(name).lower() == "event_attributes":
+            frame = frame.assign(**{name: frame[name].map(_object_in)})
+    frame = flattened(frame)
+    theirs = {str(name).lower(): name for name in reversed(list(frame))}
+    rows = pd.DataFrame("", frame.index, list(EVENT), dtype=object)
+    for ours, options in EVENT.items():
+        for name in options.lower().split(" or "):
+            if name in theirs:
+                cells = frame[theirs[name]].astype(object)
+                cells = cells.where(cells.notna(), "").map(id_of)
+                rows[ours] = rows[ours].where(rows[ours] != "", cells)
+    for field in {*rows["field"]} - {""}:  # the id may lie under the name of a field
+        named = f"event_attributes.object.{field}"
+        if named in frame:
+            is_bare = (rows["field"] == field) & (rows["document"] == "")
+            rows["document"] = rows["document"].mask(is_bare, frame[named].map(id_of))
+    if (rows["action"] != "").any():
+        is_click = rows["action"].map(lambda name: is_about(name, CLICKED))
+        return rows.assign(times=is_click.astype(float))
+    counted = [name for name in columns_of_clicks(frame) if not is_about(name, LESS)]
+    if not counted:
+        visits = not OF_A_VISIT.isdisjoint(map(str.lower, frame))
+        return rows.assign(times=float(visits))
+    cells = frame[counted[0]].astype(str).str.strip().str.lower()
+    numbers = pd.to_numeric(cells.str.replace(",", "."), errors="coerce").fillna(1.0)
+    if _name_parts(counted[0]) & WHEN:
+        numbers = numbers.clip(upper=1)
+    # a rate above 0 is of one click at least
+    times = numbers.clip(lower=1).mask(cells.isin(NO_CLICK) | (numbers <= 0), 0.0)
+    return rows.assign(times=times)
+
+
+def _object_in(cell):
+    """What the text of an object holds, in JSON or as Python writes it."""
+    for read in (json.loads, ast.literal_eval):
+        with suppress(TypeError, ValueError, SyntaxError, MemoryError, RecursionError):
+            found = read(cell)
+            return found if isinstance(found, dict) else cell
+    return cell
+
+
+def _all_events(tables):
+    parts = [_events_in(table) for table in tables]
+    none = pd.DataFrame(columns=[*EVENT, "times"])
+    return pd.concat([none, *parts], ignore_index=True) if parts else none
+
+
+def clicks_of(
+    tables: Sequence[Table], asked: Sequence[Table] = ()
+) -> tuple[pd.DataFrame, list[str]]:
+    """The clicks of tables of events: OF_CLICKS, position NaN without one; and notes.
 
     asked: tables with the text of each id of a query, for events that have an id
-    alone."""
-    words = {
-        str(row["query_id"]): str(row["user_query"])
-        for table in asked
-        if {"query_id", "user_query"} <= {*table.frame}
-        for row in table.frame[["query_id", "user_query"]].to_dict("records")
-    }
-    parts = [pd.DataFrame(columns=list(EVENT))]
-    for table in tables:
-        frame = flattened(table.frame)
-        sources = sources_in(frame, EVENT)
-        columns = {ours: frame[theirs] for ours, theirs in sources.items()}
-        parts.append(pd.DataFrame(columns).reindex(columns=list(EVENT)))
-    rows = pd.concat(parts, ignore_index=True).astype(object).fillna("").astype(str)
-    is_click = rows["action"].str.lower().isin(CLICKED) & (rows["document"] != "")
-    rows = rows[is_click]
+    alone. An event of a search has it as its message."""
+    rows = _all_events(tables)
+    words = {}
+    for table in asked:
+        sources = sources_in(
+            table.frame, {"id": "query_id", "text": "user_query or query"}
+        )
+        if len(sources) == 2:
+            ids, texts = (table.frame[sources[name]] for name in ("id", "text"))
+            words |= dict(zip(ids.map(id_of), texts.astype(str), strict=True))
+    searched = rows[rows["action"].str.contains("search", case=False, na=False)]
+    searched = searched[searched["message"] != ""]
+    words |= dict(zip(searched["query_id"], searched["message"], strict=True))
+    is_click = rows["times"].astype(float) > 0
+    others = rows.loc[~is_click & (rows["action"] != ""), "action"].value_counts()
+    notes = []
+    if len(others):
+        told = ", ".join(f"{name} ({n:,})" for name, n in others[:MOST_ACTIONS].items())
+        notes.append(f"{others.sum():,} events are no clicks, and not used: {told}")
+    n_bare = (is_click & (rows["document"] == "")).sum()
+    if n_bare:
+        notes.append(f"{n_bare:,} clicks name no document, and do not count")
+    rows = rows[is_click & (rows["document"] != "")]
     query = rows["query"].mask(rows["query"] == "", rows["query_id"].map(words))
-    return pd.DataFrame(
-        {
-            "query": query.fillna("").map(as_compared),
-            "document": rows["document"],
-            "position": pd.to_numeric(rows["position"], errors="coerce"),
-        }
-    )
+    clicks = {
+        "query": query.fillna("").map(as_compared),
+        "document": rows["document"],
+        "position": pd.to_numeric(rows["position"], errors="coerce"),
+        "times": rows["times"].astype(float),
+    }
+    return pd.DataFrame(clicks, columns=list(OF_CLICKS)), notes
 
 
 def queries_of_events(tables: Sequence[Table]) -> pd.DataFrame:
-    """The queries of tables of events, and how often each was asked, in a text."""
-    frames = [flattened(table.frame) for table in tables]
-    rows = pd.concat(frames, ignore_index=True)
-    if "user_query" not in rows:
-        return pd.DataFrame(columns=["query", "asked"])
-    ids = rows["query_id"] if "query_id" in rows else rows.index.to_series()
-    asked = ids.groupby(rows["user_query"].astype(str).str.strip()).nunique()
-    asked = asked[asked.index != ""].sort_values(ascending=False, kind="stable")
+    """The queries of tables of events, and how often each was asked, in a text.
+
+    A table that counts clicks does not say that: then each query stands once."""
+    rows = _all_events(tables)
+    is_search = rows["action"].str.contains("search", case=False, na=False)
+    query = rows["query"].mask((rows["query"] == "") & is_search, rows["message"])
+    query = query.astype(str).str.strip()
+    ids = rows["query_id"].mask(rows["query_id"] == "", rows.index.to_series())
+    asked = ids[query != ""].groupby(query[query != ""], sort=False).nunique()
+    if not (rows["query_id"] != "").any():
+        return pd.DataFrame({"query": asked.index})
+    asked = asked.sort_values(ascending=False, kind="stable")
     return pd.DataFrame({"query": asked.index, "asked": asked.astype(str).to_numpy()})
+
+
+def click_notes(
+    events: Sequence[Table],
+    asked: Sequence[Table],
+    judged: pd.DataFrame,
+    relevant: float | None,
+) -> list[str]:
+    """Sentences on clicks: see `clicks_of` and `beside_judgements`."""
+    if not events:
+        return []
+    clicks, notes = clicks_of(events, asked)
+    return [*notes, *beside_judgements(clicks, judged, relevant)]
 
 
 def beside_judgements(
@@ -85,17 +269,19 @@ def beside_judgements(
 
     judged: query, document and grade. Clicks go by the place of a result as well as by
     what it says, so the shares are told by place, too."""
-    n_lost = (clicks["query"] == "").sum()
+    n_lost = clicks.loc[clicks["query"] == "", "times"].sum()
     if n_lost:
-        told = f"{n_lost:,} clicks are of no query here, and do not count"
+        told = f"{n_lost:,.0f} clicks are of no query here, and do not count"
         rest = clicks[clicks["query"] != ""]
         return [told, *beside_judgements(rest, judged, relevant)]
     if clicks.empty:
         return []
     if (clicks["position"] == 0).any():  # counted from 0
         clicks = clicks.assign(position=clicks["position"] + 1)
-    pairs = clicks.groupby(["query", "document"], as_index=False)["position"].median()
-    n = f"{len(clicks):,} clicks on {len(pairs):,} pairs of a query and a document"
+    by_pair = clicks.groupby(["query", "document"], as_index=False)
+    pairs = by_pair.agg({"position": "median", "times": "sum"})
+    n_clicks = f"{clicks['times'].sum():,.0f}"
+    n = f"{n_clicks} clicks on {len(pairs):,} pairs of a query and a document"
     counted = f"{n}: they are no grades"
     graded = judged.assign(
         query=judged["query"].map(as_compared),
@@ -116,4 +302,22 @@ def beside_judgements(
         for name, rows in parts.items()
         if rows.any()
     ]
-    return [f"{counted}. Relevant are, of judged pairs, {', '.join(told)}"]
+    told = f"{counted}. Relevant are, of judged pairs, {', '.join(told)}"
+    return [told, *_in_order(both.fillna({"times": 0}))]
+
+
+def _in_order(both):
+    """Of two judged documents of a query, is the one with more clicks graded higher?"""
+    n_right = 0
+    n_pairs = 0
+    for _, rows in both.groupby("query"):
+        more = np.sign(np.subtract.outer(*[rows["times"].to_numpy(dtype=float)] * 2))
+        better = np.sign(np.subtract.outer(*[rows["grade"].to_numpy(dtype=float)] * 2))
+        n_right += ((more > 0) & (better > 0)).sum()
+        n_pairs += ((more > 0) & (better != 0)).sum()
+    if not n_pairs:
+        return []
+    return [
+        f"of two documents of a query, the one with more clicks is graded higher in "
+        f"{n_right / n_pairs:.0%} of {n_pairs:,} pairs"
+    ]

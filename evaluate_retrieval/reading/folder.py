@@ -34,6 +34,8 @@ from evaluate_retrieval.reading.language import LANGUAGES, language_of
 from evaluate_retrieval.reading.listing import FAILURES, list_files
 from evaluate_retrieval.reading.opening import Table, read_table, readers
 from evaluate_retrieval.reading.sorting import sort_tables
+from evaluate_retrieval.words import sentences as words
+from evaluate_retrieval.words.terminal import step
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,7 @@ def located(source: str | Path) -> Path:
     raise NotThereError(path, "no such file or folder")
 
 
+@step("reading")
 def read(
     source: str | Path,
     language: str | None = None,
@@ -254,8 +257,8 @@ def read(
         *on_alternatives,
         *on_copies,
         *_count_sentences(log, graded, unanswered, own, relevant),
-        *clicks.beside_judgements(
-            clicks.clicks_of(tables.events, tables.traced), graded, relevant
+        *clicks.click_notes(
+            tables.events, [*tables.traced, *tables.queries, *judged], graded, relevant
         ),
         *on_language,
     ]
@@ -444,15 +447,14 @@ def _count_sentences(log, judgements, unanswered, queries, relevant):
     elif judgements["grade"].min() > 0:  # not where there are none
         grades += ", none of them 0: what is not listed counts as not relevant"
     counts = {
-        "judged queries have no relevant document: ties in a verdict, and on no "
-        "leaderboard": len(unanswered),
         "judged queries are drawn for single pairs: no figure of a ranking counts "
         "them": sum(judged["kind"] == corpus.FROM_LOG),
         "judged queries repeat the text of an earlier one; each counts": (
             sum(judged.duplicated(["query", "course"]))
         ),
     }
-    sentences = [f"{n:,} {problem}" for problem, n in counts.items() if n]
+    sentences = [words.on_no_board(len(unanswered))] if len(unanswered) else []
+    sentences += [f"{n:,} {problem}" for problem, n in counts.items() if n]
     if "conversation" in queries:
         turns = queries["conversation"].replace("", None)
         sentences.append(

@@ -14,6 +14,7 @@ from pandas.api.types import is_list_like
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading import alternatives, files, forms
+from evaluate_retrieval.reading.clicks import fail_if_clicks
 from evaluate_retrieval.reading.columns import (
     CERTAIN_GRADES,
     Settings,
@@ -54,6 +55,8 @@ def read_graded(
         settings = replace(settings, grades=ESCI | settings.grades)
     fail_if_two_grades(table, names)
     sources = sources_in(frame, names)
+    if len(graders_in(frame, sources)[0]) < 2:
+        fail_if_clicks(table, sources.get("grade", ""))
     for column in {"document", "context"} & sources.keys():
         lists = frame[sources[column]].map(_listed)
         frame = frame.assign(**{sources[column]: lists}).explode(sources[column])

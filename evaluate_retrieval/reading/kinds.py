@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
-from evaluate_retrieval.reading import columns, forms, graded
+from evaluate_retrieval.reading import clicks, columns, forms, graded
 from evaluate_retrieval.reading.columns import Settings, sources_in
 from evaluate_retrieval.reading.listing import suffix_of
 from evaluate_retrieval.reading.opening import Table
@@ -26,6 +26,7 @@ LOOKS = {  # of a table that is not read, by its kind
     "can name them",
     "documents": "it looks like more documents",
     "runs": "it looks like a run",
+    "events": "it counts clicks",
     "queries": "it looks like more queries",
     "answers": "it looks like questions with answers",
 } | dict.fromkeys(JUDGEMENTS, "judged-queries.csv has the judgements")
@@ -51,6 +52,12 @@ def is_judged(table: Table) -> bool:
     is_graded = "grade" in sources or "esci_label" in table.frame
     is_graded = "document" in sources and (is_graded or has_people)
     return bool(is_asked) and bool(is_graded or "context" in sources)
+
+
+def is_clicks(table: Table) -> bool:
+    """A query, a document and how often it was clicked, viewed or bought: no grades."""
+    is_text = has(table, TEXT) or has(table, forms.ANSWERED)
+    return not is_text and clicks.are_clicks(table.frame)
 
 
 def is_golden(table: Table) -> bool:
@@ -85,6 +92,7 @@ def is_asked(table: Table) -> bool:
 RULES: list[tuple[str, Callable[[Table], bool]]] = [  # the first that fits
     ("results", is_results),
     ("judged", is_judged),
+    ("events", is_clicks),
     ("golden", is_golden),
     ("pairs", is_pairs),
     ("answers", is_answered),

@@ -52,7 +52,7 @@ LARGEST_SET = 100_000_000  # bytes; a larger table beside documents is not looke
 SETTINGS_TOO = (".yaml", ".yml")  # are often settings of another tool
 KEPT_IN = "judging"  # what the command keeps beside the documents, see `kept`
 NOT_OURS = ("node_modules", "venv", "site-packages", "__pycache__", KEPT_IN)
-NOT_READ = "results of this command, not read"
+NOT_READ = "was written by this command, and is not read as data"
 SPLITS = ["test", "dev", "train"]  # the first that is there counts
 
 
@@ -116,7 +116,7 @@ def list_files(source: Path, suffixes: Iterable[str]) -> Listing:
         elif suffix in suffixes:
             listing.tables.append(path)
     results = results_in(source)
-    listing.notes.extend(f"{each.name}: {NOT_READ}" for each in results)
+    listing.notes.extend(f"{each.name}/ {NOT_READ}" for each in results)
     qrels = listing.named["qrels"]
     for split in SPLITS:
         of_split = [path for path in qrels if re.match(rf"{split}\b", path.name)]

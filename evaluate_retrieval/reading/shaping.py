@@ -17,6 +17,7 @@ EXPECTED = {  # of a golden set
     "document": RIGHT_ANSWERS,
     "query_id": "query_id or qid or id or question_id",
 }
+OF_A_PAIR = {"document": columns.GRADED["document"]}
 IN_WORDS = {  # of questions with an answer in words
     "query": QUESTION,
     "answer": ANSWERED,
@@ -51,6 +52,7 @@ def with_expected(table: Table) -> Table:
 def expected_in(frame: pd.DataFrame) -> dict[str, str]:
     """The columns of a golden set that count, a dict of theirs: ours."""
     sources = sources_in(frame, EXPECTED)
+    sources |= {} if "document" in sources else sources_in(frame, OF_A_PAIR)
     names = {theirs: ours for ours, theirs in sources.items()}
     ours = [name for name in columns.GRADED if name in frame and name not in names]
     return names | {name: name for name in ours}

@@ -124,6 +124,8 @@ class Sorted:
         called = [kind_of_sheet(table) for table in opened]
         for table, sheet_kind in zip(opened, called, strict=True):
             is_first = table is opened[0] and kind not in called
+            if is_first and kind == "queries" and self._sort_log(table):
+                continue
             if is_first or sheet_kind == kind:
                 parts = {}
                 if is_first and kind == "documents":
@@ -141,18 +143,7 @@ class Sorted:
         answers is a test set, or the documents."""
         has_named = bool(self.documents)
         opened, unread = self._open_unnamed(has_named)
-        for table in list(opened):
-            events, searched = clicks.divided(table.frame)
-            if len(events):
-                self.events.append(replace(table, frame=events))
-            if spans.are_spans(searched):
-                self.traced.append(replace(table, frame=searched))
-            elif not len(events):
-                continue
-            elif len(searched):
-                n = f"{len(searched):,} of {len(table.frame):,} rows"
-                self.notes.append(f"{table.name}: {n} are no events, and not read")
-            opened.remove(table)
+        opened = [table for table in opened if not self._sort_log(table)]
         looks = [traits_of(table, self.settings) for table in opened]
         waiting = []
         for look in looks:
@@ -166,6 +157,20 @@ class Sorted:
             if look.table not in taken and not self._sort_one(look, True):
                 unread[look.table.path] = why_unread(look)
         return unread
+
+    def _sort_log(self, table):
+        """Sort spans and events, which a file may have both of; False for others."""
+        events, searched = clicks.divided(table.frame)
+        if len(events):
+            self.events.append(replace(table, frame=events))
+        if spans.are_spans(searched):
+            self.traced.append(replace(table, frame=searched))
+        elif not len(events):
+            return False
+        elif len(searched):
+            n = f"{len(searched):,} of {len(table.frame):,} rows"
+            self.notes.append(f"{table.name}: {n} are no events, and not read")
+        return True
 
     def _open_unnamed(self, has_named):
         """Tables whose names say nothing, and of those that are not read the reason."""
@@ -308,8 +313,14 @@ class Sorted:
             self.documents.append(shaping.as_documents(table, self.settings))
         elif kind == "queries":
             self.queries.append(columns.read_queries(table, self.settings))
+        elif kind == "events":
+            self.taken.pop()  # with the others, once all are there
+            note = "counts what people opened: clicks are no grades"
+            self.events.append(table)
+            self.notes.append(f"{table.name}: {note}")
         elif kind in JUDGEMENTS:
             if kind != "judged":
+                clicks.fail_if_clicks(table, "grade" if "grade" in table.frame else "")
                 table = shaping.with_expected(table)
             judged = graded.read_graded(table, self.settings)
             note = f"{table.name}: read as judgements, as its columns say"

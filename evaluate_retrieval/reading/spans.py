@@ -6,7 +6,9 @@ A retriever's span is known by an attribute, see FORMS_OF_SPANS: that of OpenTel
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from sys import intern
 from typing import Any
 
@@ -15,6 +17,8 @@ from pandas.api.types import is_list_like
 
 from evaluate_retrieval.reading.files import encodable
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+HITS = "query_response_hit_ids"  # of UBI: the ids that were shown
 OUTPUT_VALUE = "output.value"  # of OpenInference: has ids that documents may lack there
 
 
@@ -53,7 +57,7 @@ FORMS_OF_SPANS = {  # by the attribute that says what a span is, in small letter
     ),
     "span_type": Form(("retriever", "reranker"), ("inputs",), ("outputs",)),
     "run_type": Form(("retriever",), ("inputs",), ("outputs",)),
-    "query_response_hit_ids": Form((), ("user_query",), ("query_response_hit_ids",)),
+    HITS: Form((), ("user_query",), (HITS,)),
     "type": Form(("retriever",), ("input",), ("output",)),
 }
 TRACE_NAMES = ("trace_id", "traceid", "context.trace_id", "trace.id")
@@ -129,6 +133,7 @@ ID_NAMES += (
     "name",
 )
 TEXT_NAMES = ("content", "page_content", "text", "body", "pagecontent", "chunk")
+QUOTED = r"'([^']*)'|\"([^\"]*)\""
 AFTER_A_DOT = re.compile(r"\.(\d+)\.")
 
 
@@ -193,7 +198,11 @@ def _flat(span):
             flat |= value
         elif name not in flat:
             flat[name] = value
-    return {name.lower(): value for name, value in flat.items() if _is_there(value)}
+    flat = {name.lower(): value for name, value in flat.items()}
+    there = {name: value for name, value in flat.items() if _is_there(value)}
+    if HITS in flat:  # a column, so none is a query without results
+        there.setdefault(HITS, [])
+    return there
 
 
 def _otlp(attribute):
@@ -268,12 +277,22 @@ def _shown_in(span, names):
         if inside:
             yield _numbered(name, inside)
         value = _parsed(span.get(name))
+        if name == HITS and isinstance(value, str):
+            value = _hit_ids(value)
         while isinstance(value, dict):
             value = _parsed(_first(IN_AN_ANSWER, value))
         if is_list_like(value):
             are_objects = all(isinstance(part, dict) for part in value)
             if are_objects or name != OUTPUT_VALUE:  # there a text may be anything
                 yield list(value)
+
+
+def _hit_ids(text):
+    """The ids of a text: 'a,b', "['a', 'b']" of Python, or "['a' 'b']" of NumPy."""
+    inside = text.strip().strip("[]()")
+    quoted = [one or two for one, two in re.findall(QUOTED, inside)]
+    separator = r"[\s,;|]+" if text.lstrip()[:1] in ("[", "(") else r"\s*[,;|]\s*"
+    return quoted or [part for part in re.split(separator, inside.strip()) if part]
 
 
 def _numbered(name, values):
@@ -290,13 +309,19 @@ def _numbered(name, values):
     return [documents[number] for number in sorted(documents)]
 
 
+def id_of(value: Any) -> str:
+    """An id as a text: a whole number without the .0 that Parquet gives it."""
+    is_whole = isinstance(value, float) and value.is_integer()
+    return encodable(str(int(value) if is_whole else value))
+
+
 def _document(shown, names):
     """The id of a document that was shown, and its text; "" for what is not recorded.
 
     names: of what an id may be called."""
     shown = _parsed(shown)
     if not isinstance(shown, dict):
-        return ("", "") if is_list_like(shown) else (str(shown), "")
+        return ("", "") if is_list_like(shown) else (id_of(shown), "")
     shown = {
         str(key).lower().removeprefix("document."): value
         for key, value in shown.items()
@@ -310,21 +335,36 @@ def _document(shown, names):
     id_ = _first(names, shown)
     text = _first(TEXT_NAMES, shown)
     return (
-        "" if is_list_like(id_) else encodable(str(id_)),
+        "" if is_list_like(id_) else id_of(id_),
         "" if is_list_like(text) else intern(encodable(str(text))),  # is shown often
     )
 
 
+def moment(text: str) -> tuple[int, str]:
+    """What to sort times by, in whatever form: nanoseconds since 1970, and the text.
+
+    A number is of seconds, or thousandths, millionths or billionths of one; a time
+    without a zone is UTC."""
+    bare = text.strip()
+    if re.fullmatch(r"\d{10,19}(\.\d*)?", bare):
+        return int(bare.replace(".", "").ljust(19, "0")[:19]), bare
+    with suppress(ValueError, OverflowError):
+        time = datetime.fromisoformat(bare)
+        time = time if time.tzinfo else time.replace(tzinfo=UTC)
+        return (time - EPOCH) // timedelta(microseconds=1) * 1000, bare
+    return 0, bare.rjust(40)
+
+
 def recorded_in(
     spans: Iterable[Mapping[str, Any]], names: Sequence[str]
-) -> tuple[list[Retrieval], dict[str, str], int]:
-    """The retrievals of spans; what each trace was asked as a whole, by its id; and
-    how many traces record no query or no documents. names: of what an id may be
-    called."""
+) -> tuple[list[Retrieval], dict[str, str], list[Retrieval]]:
+    """The retrievals of spans; what each trace was asked as a whole, by its id; and of
+    each trace that records no query or no documents one without documents. names: of
+    what an id may be called."""
     sessions: dict[str, str] = {}
     retrievals = []
     roots = {}
-    silent = set()
+    silent = {}
     for number, span in enumerate(spans):
         trace = str(_first(TRACE_NAMES, span)) or f"span {number}"
         if session := str(_first(SESSION_NAMES, span)):
@@ -339,14 +379,17 @@ def recorded_in(
             [_document(each, names) for each in shown]
             for shown in _shown_in(span, form.shown)
         ]
+        ended = str(_first((*END_NAMES, *START_NAMES), span))
         if not query or not recorded:
-            silent.add(trace)
+            silent[trace] = Retrieval(trace, "", ended, query, [])
             continue
         whole = [shown for shown in recorded if all(id_ for id_, _ in shown)]
         documents = next(filter(None, whole), recorded[0])
-        ended = str(_first((*END_NAMES, *START_NAMES), span))
         retrievals.append(Retrieval(trace, "", ended, query, documents))
-    retrievals = [
-        replace(each, session=sessions.get(each.trace, "")) for each in retrievals
+    heard = {each.trace for each in retrievals}
+    lacking = [each for trace, each in silent.items() if trace not in heard]
+    both = [
+        [replace(each, session=sessions.get(each.trace, "")) for each in part]
+        for part in (retrievals, lacking)
     ]
-    return retrievals, roots, len(silent - {each.trace for each in retrievals})
+    return both[0], roots, both[1]

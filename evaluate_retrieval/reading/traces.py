@@ -15,6 +15,7 @@ from evaluate_retrieval.reading.spans import (
     ID_NAMES,
     Retrieval,
     attributes_in,
+    moment,
     recorded_in,
 )
 
@@ -50,13 +51,18 @@ def traces_of(tables: Sequence[Table], id_name: str = "") -> Traces:
     several lists for a query the one that ended last counts."""
     spans = chain(*(attributes_in(table.frame) for table in tables))
     names = (id_name.lower(), *ID_NAMES) if id_name else ID_NAMES
-    retrievals, roots, n_silent = recorded_in(spans, names)
-    table = _questions_of(retrievals, roots)
-    agents = table[table["is_agent"]].drop_duplicates("query_id", keep="last")
-    runs = table[~table["is_agent"]]
+    retrievals, roots, silent = recorded_in(spans, names)
+    asked = [each for each in silent if each.query]
+    # where no list was recorded there is a log and no run
+    table = _questions_of(retrievals or asked, roots)
+    listed = table if retrievals else table.iloc[:0]
+    agents = listed[listed["is_agent"]].drop_duplicates("query_id", keep="last")
+    runs = listed[~listed["is_agent"]]
     shown, contents = _texts_of(retrievals)
     files = ", ".join(dict.fromkeys(table.path.name for table in tables))
-    notes = _counts_of(runs, agents, n_silent)
+    notes = _counts_of(runs, agents, len(silent))
+    if asked and not retrievals:
+        notes.append(f"{len(asked):,} times a query is recorded: they are a log")
     if contents:
         n = f"{len(contents):,} of {len(shown):,} documents have no id"
         notes.append(f"{n}: they are known by their texts")
@@ -82,7 +88,7 @@ def _questions_of(retrievals, roots):
     the last list. calls: of a trace that searched with several texts; its query is what
     the trace was asked as a whole."""
     by_trace: dict[str, list[Retrieval]] = {}
-    for each in sorted(retrievals, key=lambda each: each.ended.rjust(40)):
+    for each in sorted(retrievals, key=lambda each: moment(each.ended)):
         by_trace.setdefault(each.trace, []).append(each)
     rows = []
     for trace, of_trace in by_trace.items():

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from evaluate_retrieval.reading import columns, graded, kinds, shaping
+from evaluate_retrieval.reading import clicks, columns, graded, kinds, shaping
 from evaluate_retrieval.reading.columns import (
     SETTINGS,
     Settings,
@@ -226,6 +226,8 @@ def _sources(
         return {name: theirs[renamed] for name, renamed in ours.items()}
     elif kind in ("answers", "results"):
         names = shaping.IN_WORDS
+    elif kind == "events":
+        names = clicks.EVENT
     elif kind == "generated":
         names = {name: name for name in ("question", *columns.GRADED)}
     return sources_in(frame, names)

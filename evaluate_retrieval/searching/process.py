@@ -1,6 +1,6 @@
 """A search as a process: it reads a line of JSON for each query, and writes one.
 
-docs/how-to/your-searches.md has the protocol. The processes of a run live in an event
+docs/reference/searches.md has the protocol. The processes of a run live in an event
 loop. It has a thread of its own, because a notebook has a loop already.
 
 An answer belongs to a query. One that names its query is compared with it. Of a program
@@ -43,7 +43,7 @@ class Answer(NamedTuple):
 
     The error is an OSError where nothing came, a FormError where it was no ranking,
     and a SearchError if the search says so. rises: whether a result has a higher score
-    than the one before it."""
+    than the one before it. has_price: whether the answer says what it costs."""
 
     ids: list[str]
     error: Exception | None
@@ -51,6 +51,7 @@ class Answer(NamedTuple):
     calls: Sequence[call_files.Call] = ()
     rises: bool = False
     elsewhere: Mapping[str, Sequence[str]] = returned.NO_PATHS
+    has_price: bool = False
 
 
 # --- The loop ----------------------------------------------------------------
@@ -449,9 +450,15 @@ def answer_in(
     answer = returned.answer_of(line, paths)
     several = answer.get("calls", [])
     ids = call_files.joined([call["ids"] for call in several])
-    rises = bool(answer.get("rises"))
-    others = answer.get("elsewhere", {})
-    return Answer(answer.get("ids", ids), None, milliseconds, several, rises, others)
+    return Answer(
+        answer.get("ids", ids),
+        None,
+        milliseconds,
+        several,
+        bool(answer.get("rises")),
+        answer.get("elsewhere", {}),
+        "price" in answer,
+    )
 
 
 class Asked(Protocol):

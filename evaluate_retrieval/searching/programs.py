@@ -18,6 +18,7 @@ from threading import Thread
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading import files
 from evaluate_retrieval.searching import address, process, returned, serve
+from evaluate_retrieval.words.terminal import bar_of
 
 # is run as a file, for another Python does not have our package
 SERVE = str(Path(serve.__file__))
@@ -144,10 +145,18 @@ class Program:
     def answers(self, messages: dict[str, dict]) -> dict[str, process.Answer]:
         """The answers to messages, see `process.answers_from`.
 
-        The log says how it goes."""
+        A bar says how it goes, or where it cannot be drawn the log."""
         started = time.monotonic()
+        bar = bar_of(len(messages), self.name)
+
+        async def ask(asked: process.Asked, message: dict) -> process.Answer:
+            answer = await self._ask(asked, message)
+            bar.update()
+            return answer
 
         def tell(n: int) -> None:
+            if n and not bar.disable:
+                return
             took = time.monotonic() - started
             if n:
                 seconds = took / n * (len(messages) - n)
@@ -156,8 +165,9 @@ class Program:
             else:
                 log.info("%s: no answer yet, after %.0f s", self.name, took)
 
-        asking = process.answers_from(self.processes, messages, tell, self._ask)
-        return self.loop.run(asking)
+        with bar:
+            asking = process.answers_from(self.processes, messages, tell, ask)
+            return self.loop.run(asking)
 
     async def _ask(self, asked: process.Asked, message: dict) -> process.Answer:
         """The `Answer` to a message, at its turn. Where a server asks to wait, all do,

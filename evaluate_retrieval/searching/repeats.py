@@ -60,11 +60,15 @@ def unsteady(
     searches: Mapping[str, Search], queries: utils.Queries, n: int = ASKED_TWICE
 ) -> dict[str, int]:
     """Of how many of the first n queries each program gives another list when it is
-    asked again: a dict of name: number, of those that do."""
+    asked again: a dict of name: number, of those that do.
+
+    One whose answers have a price is not asked again, and the log says so."""
     first = queries[:n]
     changed = {}
     for name, search in searches.items():
-        if search.program and not search.repeats:
+        if any(answer.has_price for answer in search.answers.values()):
+            log.info("%s says what answers cost, so no query is asked twice", name)
+        elif search.program and not search.repeats:
             pairs = zip(search.find(first), _another(search).find(first), strict=True)
             changed[name] = sum(once != again for once, again in pairs)
     return {name: number for name, number in changed.items() if number}

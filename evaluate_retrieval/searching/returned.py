@@ -52,8 +52,9 @@ DEEPEST = 3  # an id is looked for so far inside a result
 VESPA = re.compile("id:[^:]*:[^:]*:[^:]*:(.+)")  # of a document, whose own id is last
 COUNTS = {"total", "count", "took", "found"}  # in an answer without a list
 CALL = ["asked", "tokens", "milliseconds"]  # what a call may tell, beside its ids
+PRICES = ["price", "cost"]  # what an answer, or a call, may say that it costs
 # keys of our own form
-PROTOCOL = {"ids", "error", "is form", "wait", "rises", "elsewhere", *CALL}
+PROTOCOL = {"ids", "error", "is form", "wait", "rises", "elsewhere", *CALL, *PRICES}
 SCORES = ["score", "_score", "@search.score", "relevance"]  # a higher one is better
 NO_PATHS: Mapping[str, str] = {}
 
@@ -164,7 +165,10 @@ def answer_of(results: Any, paths: Mapping[str, str] = NO_PATHS) -> dict[str, An
     `ids_of`."""
     try:
         if isinstance(results, Mapping) and "calls" in results:
-            return {"calls": calls_of(results["calls"], paths)}
+            several = list(listed(results["calls"]))
+            costs = any(map(has_price, [results, *several]))
+            answer = {"calls": calls_of(several, paths)}
+            return {**answer, "price": True} if costs else answer
         ids, elsewhere, scores = read_of(results, paths)
     except RecursionError:
         raise FormError("what it returned is nested too deeply") from None
@@ -174,11 +178,18 @@ def answer_of(results: Any, paths: Mapping[str, str] = NO_PATHS) -> dict[str, An
     answer: dict[str, Any] = {"ids": ids}
     if rises or told.get("rises") is True:
         answer["rises"] = True
+    if has_price(told):
+        answer["price"] = True
     if isinstance(told.get("elsewhere"), dict):
         elsewhere = told["elsewhere"]
     if elsewhere:
         answer["elsewhere"] = {path: ids_of(elsewhere[path]) for path in elsewhere}
     return answer
+
+
+def has_price(answer: Any) -> bool:
+    """Whether an answer or a call says what it costs, and that is something."""
+    return any(bool(part(answer, name)) for name in PRICES)
 
 
 def calls_of(calls: Any, paths: Mapping[str, str] = NO_PATHS) -> list[dict]:

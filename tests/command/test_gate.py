@@ -154,8 +154,7 @@ def test_what_the_gate_says(kind, before, now, options, code, phrase):
     outcomes = outcomes_of({kind: before}, {kind: now}, **options)
     text = "\n".join(summary_lines(outcomes))
     assert outcomes_as_json(outcomes)["code"] == code
-    names = "'own: mine' against 'own: mine'"
-    assert text.startswith(f"{kind}: {WORDS[code]}: {names}\n")
+    assert text.startswith(f"{kind}: {WORDS[code]}: “own: mine”, now and before\n")
     assert phrase in text
     assert f"## Search: {WORDS[code].capitalize()}" in markdown(outcomes)
 
@@ -175,20 +174,34 @@ def test_a_query_counts_once_or_as_its_weight_says(anytime):
         assert outcome.figures["low"] < difference < outcome.figures["high"]
 
 
-def test_it_names_the_queries_that_lost_and_their_first_ids():
+def row_of_two(outcome):
+    """The first loss of an outcome, as if one result was shown, and now none."""
+    row = outcome.largest["losses"][0]
+    return row | {"first_before": ["other0"], "first_now": []}
+
+
+def test_it_names_the_queries_that_lost_and_the_titles_of_what_they_found():
     ranks = np.array([4, 10, 2, *[1] * 45, *[2] * 12])
     ranks[59] = 1  # which gains most
     before, now = kept(JUDGED, [1] * 48 + [3] * 12), kept(JUDGED, ranks)
     now.queries.loc[0, "question"] = "why\nnot?"
     [outcome] = outcomes_of({"judged": before}, {"judged": now})
-    text = "\n".join(summary_lines([outcome]))
+    title = "How do I install it, and on which machines does it run?"
+    text = "\n".join(summary_lines([outcome], {"other0": title}))
     lost = [row["query_id"] for row in outcome.largest["losses"]]
     gains = [row["gain"] for row in outcome.largest["gains"]]
     assert lost == ["d1", "d0", "d2"]
     assert (gains[0], len(gains)) == (0.5, pairs.MOST)
     assert gains == sorted(gains, reverse=True)
-    ids = "d0, other0, other1; now other0, other1, other2"
-    assert f"\n      -0.569 (1.000 to 0.431) d0 “why not?”: {ids}\n" in text
+    short = f"{title[:18]}…"
+    assert (
+        "\n      -0.569 (1.000 to 0.431) “why not?”\n"
+        f"        before  d0 · {short} · other1\n"
+        f"        now     {short} · other1 · other2\n"
+    ) in text
+    one = replace(outcome, largest={"losses": [row_of_two(outcome)]})
+    text = "\n".join(summary_lines([one], {"other0": title}))
+    assert f"        before  {title}\n        now     nothing" in text
 
 
 def test_a_kind_of_query_that_one_run_lacks():

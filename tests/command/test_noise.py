@@ -10,6 +10,7 @@ import pytest
 from evaluate_retrieval import evaluate
 from evaluate_retrieval.measuring import intervals, noise, scored
 from evaluate_retrieval.measuring.metric import Measure
+from evaluate_retrieval.searching import returned
 
 N = 60
 PROGRAM = """
@@ -85,6 +86,32 @@ def test_the_first_ten_are_asked_twice_unless_told_otherwise(folder, tmp_path, c
     caplog.clear()
     evaluate(folder, **options, ask_once=True)
     assert "another list" not in caplog.text
+
+
+@pytest.mark.parametrize("told", ['"price": 0.002', '"cost": "0.01 USD"', '"price": 0'])
+def test_where_answers_have_a_price_no_query_is_asked_twice(
+    told, folder, tmp_path, caplog
+):
+    caplog.set_level("INFO")
+    program = search(tmp_path, "agent", 0.5)
+    path = tmp_path / "agent.py"
+    text = path.read_text("utf-8")
+    assert '"ids": ids}' in text
+    path.write_text(text.replace('"ids": ids}', f'"ids": ids, {told}}}'), "utf-8")
+    evaluate(folder, search={"agent": program}, out=tmp_path / "out", only_own=True)
+    is_free = told.endswith(" 0")
+    assert ("own: agent says what answers cost" in caplog.text) != is_free
+    assert ("“own: agent” gives" in caplog.text) == is_free
+
+
+@pytest.mark.parametrize("call", [{"price": 1}, {}])
+def test_the_price_of_a_call_counts_too(call):
+    for given, costs in ((call, bool(call)), ({"cost": 0.1}, True)):
+        answer = returned.answer_of(
+            {"calls": [{"ids": ["a"]}, {"ids": ["b"], **given}]}
+        )
+        assert ("price" in answer) == costs
+        assert answer["calls"] == [{"ids": ["a"]}, {"ids": ["b"]}]
 
 
 def measured_of(runs):

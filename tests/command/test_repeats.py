@@ -5,10 +5,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from evidence import repeats as evidence
+from evidence import segments
 from refusals import refused
 
 from evaluate_retrieval import compare, evaluate
-from evaluate_retrieval.measuring import grounds, judged, scored
+from evaluate_retrieval.measuring import grounds, intervals, judged, scored
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading.columns import settings_in
 from evaluate_retrieval.searching.own import Search
@@ -221,3 +223,45 @@ def test_a_system_is_not_shipped_if_one_of_its_runs_shows_what_is_forbidden(fold
     says = evaluated(folder)["says"]
     assert "“run: new” shows a forbidden document for 1 of 60 queries" in says
     assert "“run: today” shows" not in says
+
+
+# --- Compared with itself -------------------------------------------------------------
+
+
+@pytest.fixture
+def _quick(monkeypatch):
+    quick = segments.sums_of_single_queries
+    monkeypatch.setattr(intervals, "sums_by_group", quick)
+    with evidence.judging.fewer_swaps():
+        yield
+
+
+@pytest.mark.usefixtures("_quick")
+@pytest.mark.parametrize(("own", "n_runs"), [(0.1, 3), (0.6, 1), (1.0, 5)])
+def test_the_simulation_says_what_the_command_does(own, n_runs):
+    rng = np.random.default_rng(4)
+    for _ in range(15):
+        usual = rng.choice(segments.VALUES, size=140)
+        sides = [evidence.drawn_runs(rng, own, n_runs, usual) for _ in range(2)]
+        assert evidence.told_quickly(*sides) == evidence.told_of(*sides)
+
+
+def test_so_much_of_the_variance_of_one_run_is_its_own():
+    rng = np.random.default_rng(4)
+    usual = rng.choice(segments.VALUES, size=20_000)
+    for own in evidence.OWN:
+        runs = evidence.drawn_runs(rng, own, 4, usual)
+        within = runs.var(axis=0, ddof=1).mean()
+        assert within == pytest.approx(own * np.var(segments.VALUES), rel=0.05)
+    lost = evidence.drawn_runs(rng, 0.3, 4, usual, loss=0.01)
+    assert usual.mean() - lost.mean() == pytest.approx(0.01, abs=0.005)
+
+
+@pytest.mark.usefixtures("_quick")
+def test_a_search_is_seldom_told_from_itself():
+    """Of 150 draws 5 % are seven or eight: sixteen would be a mistake of ours."""
+    for runs in ((1, 1), (3, 3)):
+        told = evidence.shares_of(0.6, runs, 140, 150)
+        assert told["interval misses 0"] < 0.107
+        assert told["worse"] <= 0.04
+        assert told["ships"] <= 0.04

@@ -4,6 +4,7 @@ traces/ has what real packages wrote, see scripts/recorders/spans.py. Forms that
 server or an account are made here from their documentation: DOCUMENTED."""
 
 import json
+from itertools import cycle
 from pathlib import Path
 
 import numpy as np
@@ -386,3 +387,231 @@ def test_queries_and_events_in_one_file_count_each_as_what_it_is(first, tmp_path
     said = " ".join(read.notes)
     assert "1 clicks are of no query here, and do not count" in said
     assert "0% of 1 with one at rank 1, 100% of 1 with one at 2 and 3" in said
+
+
+PAIRS = pd.DataFrame({"query": ["q", "q", "r"], "product_id": ["a", "b", "b"]})
+COUNTED = ["clicks", "Clicks (30 days)", "numClicks", "click_count", "CTR", "ctr_30d"]
+COUNTED += ["click-through rate", "page_views", "orders", "AddToCart", "add to carts"]
+COUNTED += [
+    "impressions",
+    "count",
+    "frequency",
+    "purchased",
+    "clicked_at",
+    "total sales",
+]
+GRADES = ["grade", "relevance", "label", "rating", "score", "Judgment"]
+
+
+def write_table(frame, path):
+    if path.suffix == ".xlsx":
+        frame.to_excel(path, index=False)
+    elif path.suffix == ".jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_csv(path, sep="\t" if path.suffix == ".tsv" else ",", index=False)
+    (path.parent / "documents.csv").write_text("id,text\na,one\nb,two\n", "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "suffix"),
+    [*zip([*COUNTED, *GRADES], cycle(["csv", "tsv", "xlsx", "jsonl"]), strict=False)],
+)
+def test_what_people_clicked_is_no_grade_and_a_grade_is(name, suffix, tmp_path):
+    write_table(PAIRS.assign(**{name: [2, 0, 1]}), tmp_path / f"found.{suffix}")
+    read = folder.read(tmp_path)
+    said = " ".join(read.notes)
+    if name in GRADES:
+        assert read.judgements["grade"].tolist() == [2, 0, 1]
+        assert "clicks" not in said
+        return
+    assert read.judgements.empty
+    assert sorted(read.log["question"]) == ["q", "r"]
+    assert f"found.{suffix}: counts what people opened" in said
+    if name != "impressions":
+        assert " clicks on 2 pairs of a query and a document: they are no" in said
+
+
+@pytest.mark.parametrize(
+    ("file", "more", "settings", "column"),
+    [
+        ("judged-queries.csv", {"clicks": [1, 0, 1]}, "", "clicks"),
+        ("qrels.csv", {"n_views": [1, 0, 1]}, "", "n_views"),
+        ("log.csv", {"ctr": [0.1, 0, 0.2]}, '[judgements]\ngrade = "ctr"', "ctr"),
+        ("golden.csv", {"relevant_ids": "a", "clicks": [1, 0, 1]}, "", "clicks"),
+    ],
+)
+def test_clicks_in_the_place_of_grades_are_an_error(
+    file, more, settings, column, tmp_path
+):
+    frame = PAIRS.assign(**more)
+    if "relevant_ids" in more:
+        frame = frame.drop(columns="product_id")
+    write_table(frame, tmp_path / file)
+    (tmp_path / "columns.toml").write_text(settings, "utf-8")
+    with pytest.raises(ValueError, match=rf"{file}.*'{column}'.*no grades"):
+        folder.read(tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore:.*all of one need")
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"clicks": [5, 0, 2], "grade": [0, 1, 2]},
+        {"asked": [7, 7, 9], "order": [1, 2, 1]},
+        {"count": [7, 7, 9]},  # of the query
+        {"token_count": [70, 20, 90], "note": "click here"},
+    ],
+)
+def test_judged_pairs_with_other_numbers_stay_judged(more, tmp_path):
+    write_table(PAIRS.assign(**more), tmp_path / "pairs.csv")
+    grades = folder.read(tmp_path).judgements["grade"].tolist()
+    assert grades == more.get("grade", [1, 1, 1])
+
+
+@pytest.mark.filterwarnings("ignore:.*all of one need")
+def test_more_clicks_are_compared_with_higher_grades(tmp_path):
+    pairs = {"query": "q", "document": ["a", "b", "c"]}
+    write_table(pd.DataFrame(pairs | {"clicks": [9, 4, 0]}), tmp_path / "found.csv")
+    graded = pd.DataFrame(pairs | {"grade": [2, 0, 1]})
+    graded.to_csv(tmp_path / "judged-queries.csv", index=False)
+    documents = pd.DataFrame({"id": ["a", "b", "c"], "text": ["one", "two", "three"]})
+    documents.to_csv(tmp_path / "documents.csv", index=False)
+    said = " ".join(folder.read(tmp_path).notes)
+    assert "13 clicks on 2 pairs" in said
+    assert "the one with more clicks is graded higher in 67% of 3 pairs" in said
+
+
+UBI = {"query_id": "1", "user_query": "q", "query_response_hit_ids": ["a", "b"]}
+CLICK = {"action_name": "click", "query_id": "1", "object_id": "b"}
+
+
+def of_ubi(queries, events, path):
+    """What is read of records of UBI, in a file of each, and the notes."""
+    for name, records in {"queries": queries, "events": events}.items():
+        lines = "\n".join(map(json.dumps, records))
+        (path / f"{name}.ndjson").write_text(lines, "utf-8")
+    (path / "documents.csv").write_text("id,text\na,one\nb,two\n", "utf-8")
+    read = folder.read(path)
+    return read, " ".join(read.notes)
+
+
+@pytest.mark.parametrize(
+    ("hits", "found"),
+    [
+        (["a", "b"], ["a", "b"]),
+        ("a,b", ["a", "b"]),
+        ("a; b", ["a", "b"]),
+        ("['a', 'b']", ["a", "b"]),
+        ("['a' 'b']", ["a", "b"]),
+        ('["a", "b"]', ["a", "b"]),
+        ("[a b]", ["a", "b"]),
+        ([], []),
+        ("", []),
+        (None, []),
+    ],
+)
+def test_hits_of_ubi_in_all_spellings(hits, found, tmp_path):
+    queries = [UBI, {**UBI, "query_id": "2", "user_query": "r"}]
+    queries[1]["query_response_hit_ids"] = hits
+    read, _ = of_ubi(queries, [CLICK], tmp_path)
+    ids = dict(zip(read.log["question"], read.log["query_id"], strict=True))
+    assert read.runs["production"][ids["q"]] == ["a", "b"]
+    assert list(filter(None, read.runs["production"][ids["r"]])) == found
+
+
+ACTIONS = ["click", "item_click", "click-through", "clickthrough", "click_through"]
+ACTIONS += ["clickThrough", "ITEM_CLICK", "product_purchase", "Add to cart"]
+FIELD = {"object": {"object_id_field": "sku", "sku": "b"}, "x": None}
+
+
+@pytest.mark.parametrize(
+    ("events", "told"),
+    [
+        *(([CLICK | {"action_name": name}], "1 clicks on 1 pairs") for name in ACTIONS),
+        (
+            [
+                CLICK | {"action_name": name}
+                for name in ("impression", "click", "remove_from_cart", "impression")
+            ],
+            "3 events are no clicks, and not used: impression (2), remove_from_cart",
+        ),
+        (
+            [
+                {"action_name": "on_search", "query_id": "9", "message": "R"},
+                CLICK | {"query_id": "9"},
+            ],
+            "1 clicks on 1 pairs",
+        ),
+        (
+            [
+                CLICK | {"object_id": None},
+                CLICK | {"event_attributes": '{"object": {"object_id": "b"}}'},
+            ],
+            "1 clicks name no document, and do not count",
+        ),
+        (
+            [
+                {"action_name": "click", "query_id": "1", "event_attributes": written}
+                for written in (FIELD, str(FIELD), json.dumps(FIELD))
+            ],
+            "3 clicks on 1 pairs",
+        ),
+    ],
+)
+def test_events_of_ubi_in_all_spellings(events, told, tmp_path):
+    assert told in of_ubi([UBI], events, tmp_path)[1]
+
+
+def test_queries_without_hits_give_events_their_words(tmp_path):
+    queries = [{"query_id": "1", "user_query": "q", "client_id": "c"}]
+    read, said = of_ubi(queries, [CLICK], tmp_path)
+    assert read.log["question"].tolist() == ["q"]
+    assert "1 clicks on 1 pairs" in said
+
+
+@pytest.mark.filterwarnings("ignore:.*all of one need")
+def test_whole_numbers_of_parquet_are_ids(tmp_path):
+    hits = [np.array([1.0, 2.0]), np.array([2.0])]
+    frame = pd.DataFrame([UBI, {**UBI, "query_id": "2", "user_query": "r"}])
+    frame.assign(query_response_hit_ids=hits).to_parquet(tmp_path / "ubi.parquet")
+    events = pd.DataFrame([CLICK, CLICK]).assign(object_id=[1.0, None])
+    events.to_parquet(tmp_path / "events.parquet")
+    (tmp_path / "documents.csv").write_text("id,text\n1,one\n2,two\n", "utf-8")
+    judged = "query,document,grade\nq,1,1\nq,2,0\n"
+    (tmp_path / "judged-queries.csv").write_text(judged, "utf-8")
+    read = folder.read(tmp_path)
+    assert ["1", "2"] in [*read.runs["production"].values()]
+    assert "100% of 1 with a click" in " ".join(read.notes)
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        ["2026-01-01T00:00:00Z", "2026-01-01T00:00:00.123Z"],
+        ["2026-01-01T09:00:00+09:00", "2026-01-01T00:00:01Z"],
+        ["2026-01-01 00:00:00", "2026-01-01T00:00:00.5+00:00"],
+        ["1767225600", "1767225600500"],
+        ["1767225600000000001", "2026-01-01T00:00:01Z"],
+        ["", "2026-01-01T00:00:00Z"],
+    ],
+)
+def test_the_last_list_is_the_last_in_time(times, tmp_path):
+    spans_ = [
+        {**retrieval("q", ids, end), "end_time": times[end]}
+        for end, ids in enumerate([["a"], ["b"]])
+    ]
+    for order in (spans_, spans_[::-1]):
+        assert lists_of(of_records(order, tmp_path)) == {"q": ["b"]}
+
+
+def test_queries_without_recorded_documents_are_a_log(tmp_path):
+    span = retrieval("q", [], 1)
+    del span["attributes"]["gen_ai.retrieval.documents"]
+    lines = [json.dumps({**span, "trace_id": trace}) for trace in "ab"]
+    (tmp_path / "traces.jsonl").write_text("\n".join(lines), "utf-8")
+    (tmp_path / "documents.csv").write_text("id,text\na,one\n", "utf-8")
+    read = folder.read(tmp_path)
+    assert read.log[["question", "asked"]].to_numpy().tolist() == [["q", "2"]]
+    assert read.runs == {}
+    assert any("2 times a query is recorded: they are a log" in n for n in read.notes)
