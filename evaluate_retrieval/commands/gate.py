@@ -3,9 +3,10 @@
 import logging
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import keeping, run, steps, verdicts
+from evaluate_retrieval.commands import candidates, keeping, run, steps, verdicts
 from evaluate_retrieval.commands.options import DecidingOptions, option
 from evaluate_retrieval.measuring import (
     baseline,
@@ -14,7 +15,6 @@ from evaluate_retrieval.measuring import (
     history,
     junit,
     leaks,
-    looks,
     outcomes,
     releases,
 )
@@ -47,7 +47,12 @@ class GateOptions(DecidingOptions):
     )
     update: bool = option("unless it is worse, it is the next baseline", False)
     release: bool = option("a verdict on all since the last release", False)
-    candidate: str | None = option("the search to compare, and to keep", metavar="NAME")
+    candidate: Any = option(
+        "the search to compare, and to keep; may be given again. It is a look. Of "
+        "several the code is the gravest: 0 if none of them is worse",
+        metavar="NAME",
+        action="append",
+    )
     worst: bool = option("worse, too, if a segment is", False)
     allow_deleted: bool = option("many queries of the baseline may be gone", False)
     anytime: bool = option("an interval for looking again and again", False)
@@ -80,16 +85,18 @@ def _held(options, may_lack):
         last = baseline_file.read_baseline(options.reference)
     if options.queries is None and len(before) == 1:  # the baseline says of which kind
         options = replace(options, queries=next(iter(before)))
-    name = options.candidate or options.incumbent
+    proposed = candidates.names_of(options)
+    name = proposed[0] if proposed else options.incumbent
     evaluated, kept = run.evaluated_and_kept(options, name, before)
     if not kept or evaluated.candidates is None:
         problem = "there are no queries that can decide"
         raise utils.InputError(options.source, problem)
+    everyone = candidates.kept_of_each(evaluated, kept, proposed, options.by)
     sealed = _sealed(evaluated, kept, options.by) if options.release else {}
-    compared = _against_baseline(options, evaluated, before, kept)
+    compared, look = _against_baseline(options, evaluated, before, everyone)
     if last and {*sealed} <= {*last}:
         compared = [replace(each, aside=options.release) for each in compared]
-        compared += _since_release(options, evaluated, before, last, kept, sealed)
+        compared += _since_release(options, evaluated, before, last, everyone, sealed)
     elif sealed and not is_first:
         problem = "it has no release to hold the sealed part against"
         raise utils.InputError(options.reference, problem, advice="--update makes one")
@@ -101,7 +108,7 @@ def _held(options, may_lack):
     if options.junit:
         titles = headings(evaluated.folder.documents)
         junit.write_junit(junit.junit_of(compared, titles), options.junit)
-    result = outcomes.outcomes_as_json(compared)
+    result = outcomes.outcomes_as_json(compared) | {"look": look}
     if options.update and result["code"] not in outcomes.GRAVE:
         _update(options, evaluated, kept, sealed)
     return result
@@ -118,19 +125,21 @@ def _check_places(options):
         raise utils.InputError(option="--reference", value=path, problem=problem)
 
 
-def _against_baseline(options, evaluated, before, kept):
-    """An `Outcome` of each kind of queries, against the baseline of before."""
+def _against_baseline(options, evaluated, before, everyone):
+    """An `Outcome` of each candidate, against the baseline of before; and the look."""
     before = releases.part_of(before, releases.sealed_in(evaluated.folder))
     choices = options.margin, options.anytime, options.allow_deleted
-    held = baseline.outcomes_of(before, kept, *choices)
+    with candidates.looking(options, before, everyone) as (look, n_others):
+        held = baseline.outcomes_of_several(before, everyone, *choices, n_others)
+        look |= {"code": outcomes.worst_code(held)}
     went = evaluated.candidates.went
     for outcome in held:
         outcome.sentences.extend(sentences.trouble(name, went[name]) for name in went)
-    n = looks.n_looks(looks.read_looks(options.source))
-    if n > 1:
-        held[0].sentences.append(f"{sentences.looked_at(n)} A gate does not count.")
+    if told := sentences.gate_look(look):
+        held[0].sentences.append(told)
     held = [_with_leaks(evaluated, outcome) for outcome in held]
-    return [_with_guards(options.limits, evaluated, before, each) for each in held]
+    held = [_with_guards(options.limits, evaluated, before, each) for each in held]
+    return held, look
 
 
 def _by_the_worst(compared, is_asked):
@@ -160,15 +169,15 @@ def _sealed(evaluated, kept, by):
         return {}
     name = kept[folder.decides].search
     searches = {name: evaluated.candidates.searches[name]}
-    candidates = replace(evaluated.candidates, searches=searches, cross_fitted={})
-    results = steps.measure(folder.sealed, candidates, name)
+    alone = replace(evaluated.candidates, searches=searches, cross_fitted={})
+    results = steps.measure(folder.sealed, alone, name)
     return keeping.kept_of(folder.sealed, results, {folder.decides: name}, by)
 
 
-def _since_release(options, evaluated, before, last, kept, sealed):
+def _since_release(options, evaluated, before, last, everyone, sealed):
     """Outcomes against the last release: of the sealed part, if it is opened, and all.
 
-    before, last, kept, sealed: dicts of kind: Kept."""
+    before, last, sealed: dicts of kind: Kept; everyone: one for each candidate."""
     texts = []
     error = None
     if sealed:
@@ -177,7 +186,8 @@ def _since_release(options, evaluated, before, last, kept, sealed):
     else:
         last = releases.part_of(last, releases.sealed_in(evaluated.folder))
     choices = options.margin, options.anytime, options.allow_deleted
-    held = releases.outcomes_since(last, kept, sealed, choices, error)
+    kept, *others = everyone
+    held = releases.outcomes_since(last, kept, sealed, choices, error, others)
     n = sum(each.updates for each in before.values())
     n -= sum(last[kind].updates for kind in last.keys() & before.keys())
     texts.append(f"Updates of the baseline since then: {max(n, 0):,}.")

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -177,7 +178,7 @@ def keep_run(folder: Folder, record: Mapping[str, Any]) -> None:
     key = looks.hash_of([record["search"], record["metric"], record["lists"]])
     earlier = looks.read_looks(folder.source, looks.ALONE)
     look = looks.next_look(earlier, key, record["judgements"], {})
-    _write_where_possible(folder, replace(look, says=record), looks.ALONE)
+    write_where_possible(folder.source, replace(look, says=record), looks.ALONE)
 
 
 def _keep_look(folder, measured, look):
@@ -191,13 +192,13 @@ def _keep_look(folder, measured, look):
         )
         if problem:
             log.info(problem)
-    _write_where_possible(folder, look)
+    write_where_possible(folder.source, look)
 
 
-def _write_where_possible(folder, look, part=""):
+def write_where_possible(source: Path, look: looks.Look, part: str = "") -> None:
     """Write a look, where the folder can be written."""
     try:
-        looks.write_look(folder.source, look, part)
+        looks.write_look(source, look, part)
     except OSError as error:  # a folder may be for reading only
         log.info("this look is not kept: %s", error)
 

@@ -27,8 +27,11 @@ NOT_OF_XML = "[\ufffe\uffff]"  # of XML, beside controls
 
 def junit_of(outcomes: Sequence[Outcome], titles: Mapping[str, str]) -> bytes:
     """The outcomes as a file of JUnit. titles: of documents, by id."""
-    named = [(f"{each.kind} {each.since}".strip(), each) for each in outcomes]
-    return _file([_suite(name, _cases(each, titles)) for name, each in named])
+    suites = []
+    for each in outcomes:
+        words = filter(None, [each.kind, each.since, each.candidate])
+        suites.append(_suite(" ".join(words), _cases(each, titles)))
+    return _file(suites)
 
 
 def junit_of_error(problem: str) -> bytes:

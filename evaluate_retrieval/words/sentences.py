@@ -53,6 +53,20 @@ def looked_at(n: int) -> str:
     return f"Looks at these judgements so far: {n:,}."
 
 
+def gate_look(facts: Mapping[str, Any]) -> str:
+    """How often judgements were looked at, and whether a gate counts.
+
+    facts: see `candidates.looking`."""
+    n = len(facts["candidates"])
+    if not n:
+        told = f"{looked_at(facts['looks'])} A gate without --candidate does not count."
+        return told if facts["looks"] > 1 else ""
+    what = "This one counts" if facts["is_new"] else "This one was counted before"
+    if n > 1:
+        what += f": its {n:,} candidates are one look, and share one error"
+    return f"{looked_at(facts['looks'])} {what}."
+
+
 def leak(name: str, n: int, n_queries: int) -> str:
     """That a search shows forbidden documents."""
     return f"“{name}” shows a forbidden document for {n:,} of {n_queries:,} queries."

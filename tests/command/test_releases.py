@@ -143,11 +143,15 @@ def test_a_later_opening_asks_for_more():
     before, now = kept_of(np.ones(120)), kept_of(1 + (np.arange(120) < 40))
     widths = []
     for error in (0.0125, 0.0042, 0.002):
-        [outcome] = outcomes_of({"judged": before}, {"judged": now}, error=error)
+        [outcome] = outcomes_of(
+            {"judged": before}, {"judged": now}, errors={"judged": (error, error)}
+        )
         widths.append(outcome.figures["high"] - outcome.figures["low"])
         assert outcome.figures["lowest"] == outcome.figures["low"]
     assert sorted(widths) == widths
-    [usual] = outcomes_of({"judged": before}, {"judged": now}, error=0.025)
+    [usual] = outcomes_of(
+        {"judged": before}, {"judged": now}, errors={"judged": (0.025, 0.025)}
+    )
     [other] = outcomes_of({"judged": before}, {"judged": now})
     for end in ("low", "high"):
         assert usual.figures[end] == pytest.approx(other.figures[end], abs=0.01)
@@ -291,9 +295,8 @@ def test_evaluate_and_gate_say_how_often_judgements_were_looked_at(story):
     assert "Looks at these" not in story["first"]["says"]
     assert "Looks at these judgements so far: 2." in story["evaluate"]["says"]
     assert "This is trial 2 on" in story["evaluate"]["says"]
-    assert "Looks at these judgements so far: 2. A gate does not count." in told(
-        story["update"]
-    )
+    told_by_gate = told(story["update"])
+    assert "judgements so far: 2. A gate without --candidate does not" in told_by_gate
 
 
 def test_a_look_that_is_repeated_is_counted_once():
