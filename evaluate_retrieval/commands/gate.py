@@ -6,15 +6,20 @@ from pathlib import Path
 from typing import Any
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import candidates, keeping, run, steps, verdicts
+from evaluate_retrieval.commands import (
+    candidates,
+    keeping,
+    limits,
+    run,
+    steps,
+    verdicts,
+)
 from evaluate_retrieval.commands.options import DecidingOptions, option
 from evaluate_retrieval.measuring import (
     baseline,
     baseline_file,
-    guards,
     history,
     junit,
-    leaks,
     outcomes,
     releases,
 )
@@ -22,9 +27,8 @@ from evaluate_retrieval.measuring.outcomes import GRAVITY
 from evaluate_retrieval.reading.corpus import headings
 from evaluate_retrieval.reading.kept import keep_sealed
 from evaluate_retrieval.reading.writing import write_bytes
-from evaluate_retrieval.searching.own import slowest
 from evaluate_retrieval.words import sentences
-from evaluate_retrieval.words.constants import ERROR, FORBIDDEN, WORSE
+from evaluate_retrieval.words.constants import ERROR, WORSE
 
 HELP = "is a search worse than in an earlier run?"
 A_FILE = {  # a device never ends
@@ -137,8 +141,9 @@ def _against_baseline(options, evaluated, before, everyone):
         outcome.sentences.extend(sentences.trouble(name, went[name]) for name in went)
     if told := sentences.gate_look(look):
         held[0].sentences.append(told)
-    held = [_with_leaks(evaluated, outcome) for outcome in held]
-    held = [_with_guards(options.limits, evaluated, before, each) for each in held]
+    rule = evaluated, before, everyone
+    held = [limits.with_leaks(*rule, outcome) for outcome in held]
+    held = [limits.with_guards(options, *rule, outcome, n_others) for outcome in held]
     return held, look
 
 
@@ -215,44 +220,3 @@ def _update(options, evaluated, kept, sealed):
     if marks and folder.sealed is None and folder.source.is_dir():
         keep_sealed(folder.source, marks)
         log.info(f"{len(marks):,} queries are sealed until the next release")
-
-
-def _with_leaks(evaluated, outcome):
-    """An `Outcome`, FORBIDDEN where the new search shows such documents.
-
-    Where it shows none, it says how sure that is."""
-    folder = evaluated.folder
-    if outcome.code == ERROR or outcome.kind != folder.decides:
-        return outcome
-    measured = evaluated.results.whole
-    name = outcome.searches[0]
-    table = leaks.leak_table(measured, folder.forbidden)
-    if name not in table.index:
-        return outcome
-    row = table.loc[name]
-    n = int(row["queries"])
-    if not n:
-        told = sentences.no_leak(name, int(row["needs"]), row["at most"])
-        return replace(outcome, sentences=[*outcome.sentences, told])
-    texts = [sentences.leak(name, n, len(measured.values)), *outcome.sentences]
-    alone = outcome.code
-    return replace(outcome, code=FORBIDDEN, alone=alone, leaks=n, sentences=texts)
-
-
-def _with_guards(limits, evaluated, before, outcome):
-    """An `Outcome`, FORBIDDEN where the new search is beyond a limit.
-
-    before: of the baseline, a dict of kind: Kept."""
-    if not limits or outcome.code == ERROR or outcome.kind != evaluated.folder.decides:
-        return outcome
-    name, against = outcome.searches
-    times = slowest(evaluated.candidates.own)
-    values = guards.guard_values(evaluated.results.whole, name, times)
-    kept = before[outcome.kind]
-    lists = utils.pad([kept.rankings[id_] for id_ in kept.queries["query_id"]], 1)
-    was = {guards.EMPTY: guards.share_empty([lists]), guards.P95: kept.p95_ms or None}
-    rows = guards.guards_of(limits, name, values, against, was)
-    code = max([outcome.code, *(row["code"] for row in rows)], key=GRAVITY.index)
-    alone = outcome.code if outcome.alone is None else outcome.alone
-    texts = [*map(sentences.guard, rows), *outcome.sentences]
-    return replace(outcome, code=code, alone=alone, guards=rows, sentences=texts)

@@ -108,22 +108,34 @@ def _errors_by_holm(before, candidates, margin, anytime, n_others):
         if alike and alike.is_able:
             measured = alike.measured(now.measure)
             parts[number] = measured, grounds_of_gate(measured, "now", "before")
+    errors = shared_errors(parts, margin, anytime, n_others)
+    return [errors.get(n, (ONE_SIDE, ONE_SIDE)) for n in range(len(candidates))]
 
-    def ends(part: Any, error: float) -> dict[str, float]:
+
+def shared_errors(
+    parts: Mapping[Any, segments.Part],
+    margin: float,
+    anytime: bool = False,
+    n_others: int = 0,
+) -> dict[Any, tuple[float, float]]:
+    """The errors below and above the interval of each candidate, see `holm_errors`.
+
+    Below for the claims that they are not worse, above for those that they are."""
+
+    def ends(part: segments.Part, error: float) -> dict[str, float]:
         measured, ground = part
         both = gains.bounds_at(measured, ground, (error, error), anytime)
         return both or {"lowest": 0.0, "highest": 0.0}
 
-    def is_not_worse(part: Any, error: float) -> bool:
+    def is_not_worse(part: segments.Part, error: float) -> bool:
         return ends(part, error)["lowest"] > -margin
 
-    def is_worse(part: Any, error: float) -> bool:
+    def is_worse(part: segments.Part, error: float) -> bool:
         return ends(part, error)["highest"] < -margin
 
     below, _ = holm_errors(parts, is_not_worse, n_others)
     above, _ = holm_errors(parts, is_worse, n_others)
-    everyone = range(len(candidates))
-    return [(below.get(n, ONE_SIDE), above.get(n, ONE_SIDE)) for n in everyone]
+    return {name: (below[name], above[name]) for name in parts}
 
 
 def _compare_kind(before, now, margin, anytime, allow_deleted, errors):

@@ -12,7 +12,13 @@ from xml.etree import ElementTree
 from evaluate_retrieval.measuring.outcomes import Outcome
 from evaluate_retrieval.reading.writing import write_bytes
 from evaluate_retrieval.words import sentences
-from evaluate_retrieval.words.constants import ERROR, FORBIDDEN, UNDECIDED, WORSE
+from evaluate_retrieval.words.constants import (
+    ERROR,
+    FORBIDDEN,
+    NOT_WORSE,
+    UNDECIDED,
+    WORSE,
+)
 from evaluate_retrieval.words.templates import render
 from evaluate_retrieval.words.text import printable
 
@@ -59,7 +65,8 @@ def _cases(outcome, titles):
         yield f"segment: {row['segment']}", row["code"], told, text
     if outcome.leaks:
         told = outcome.sentences[len(outcome.guards)]
-        yield "forbidden documents", FORBIDDEN, told, ""
+        code = FORBIDDEN if outcome.new_leaks else NOT_WORSE
+        yield "forbidden documents", code, told, ""
 
 
 def _lost(losses, titles):

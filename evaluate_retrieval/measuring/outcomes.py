@@ -34,8 +34,9 @@ class Outcome:
     else what the comparison is of. candidate: the new search, where there are several;
     else "". aside: whether only a loss counts, and no doubt. alone: the code by the
     metric alone, where something else may have set it. leaks: for how many queries a
-    forbidden document is shown. guards: see `guards.guards_of`; segments: see
-    `segments.segments_of`, with losses: rows as in largest."""
+    forbidden document is shown; new_leaks: one that the baseline does not show. guards:
+    see `guards.guards_of`; segments: see `segments.segments_of`, with losses: rows as
+    in largest."""
 
     kind: str
     code: int
@@ -49,13 +50,14 @@ class Outcome:
     aside: bool = False
     alone: int | None = None
     leaks: int = 0
+    new_leaks: int = 0
     guards: list[dict[str, Any]] = field(default_factory=list)
     segments: list[dict[str, Any]] = field(default_factory=list)
 
 
 def word_of(outcome: Outcome) -> str:
     """The verdict on one kind of queries, in a word or two."""
-    is_limit = outcome.code == FORBIDDEN and not outcome.leaks and outcome.guards
+    is_limit = outcome.code == FORBIDDEN and not outcome.new_leaks
     return "breaks a limit" if is_limit else WORDS[outcome.code]
 
 

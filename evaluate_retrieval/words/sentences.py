@@ -5,6 +5,7 @@ from typing import Any
 
 from evaluate_retrieval.words.constants import FEW, LARGE, UNITS
 from evaluate_retrieval.words.templates import line_of
+from evaluate_retrieval.words.text import plain
 
 
 def headline(decision: Any) -> str:
@@ -80,6 +81,8 @@ def no_leak(name: str, n_needs: int, bound: float) -> str:
 
 def guard(row: Mapping[str, Any]) -> str:
     """What a search has of a guardrail. row: see `guards.guards_of`."""
+    if row["guard"] not in ("empty", "p95_ms"):
+        return _loss_guard(row)
     forms = {"empty": "{:.1%}".format, "p95_ms": "{:,.0f} ms".format}
     form = forms[row["guard"]]
     if row["value"] is None:
@@ -90,6 +93,31 @@ def guard(row: Mapping[str, Any]) -> str:
         told += f" (“{row['against']}” {form(row['before'])})"
     may = "more than" if row["code"] else "within"
     return f"{told}: {may} the limit of {form(row['limit'])}."
+
+
+def _loss_guard(row):
+    """What a search loses by another metric. row: see `guards.loss_guard`."""
+    name = f"“{row['search']}”"
+    if row["value"] is None:
+        return f"{name}: {row['guard']} cannot be told, as no two queries are judged."
+    gain = row["value"] - row["before"]
+    told = f"{name} has {gain:+.3f} of {row['guard']} ({row['low']:+.3f} to "
+    told += f"{row['high']:+.3f}) against “{row['against']}”"
+    may = {0: "loses less than", 2: "may lose more than", 4: "loses more than"}
+    return f"{told}: it {may[row['code']]} the limit of {row['limit']:g}."
+
+
+def leak_since(name: str, against: str, facts: Mapping[str, Any]) -> str:
+    """That a search shows forbidden documents, and which of them are new.
+
+    facts: n, of all queries with one, new, of those with a new one, n_queries; and
+    first, a query and a document."""
+    query, document = facts["first"]
+    told = leak(name, facts["n"], facts["n_queries"]).rstrip(".")
+    is_new = f"{facts['new']:,} of them with one that “{against}” does not show"
+    if not facts["new"]:
+        is_new = f"all of them with what “{against}” shows, too"
+    return f"{told}, {is_new}, such as {plain(document)} for {plain(query)}."
 
 
 def segments(rows: list[dict[str, Any]], name: str, unit: str = "needs") -> str:
