@@ -149,6 +149,7 @@ def test_what_loses_by_another_metric_is_not_shipped(narrow):
     line = ["evaluate", "--incumbent", "today"]
     assert said(narrow, *line)[1]["search"] == "own: narrow"
     code, facts = said(narrow, *line, "--guard", "recall@50:0.2")
+    assert "error" not in facts, facts
     is_a("evaluate", facts)
     rows = {row["search"]: row for row in facts["guards"]}
     assert {name: row["code"] for name, row in rows.items()} == {
@@ -164,6 +165,7 @@ def test_what_loses_by_another_metric_is_not_shipped(narrow):
     assert "it loses more than the limit of 0.2." in facts["says"]
     (narrow / "searches.py").write_text(NARROW.replace('"wide": at(2), ', ""))
     code, facts = said(narrow, *line, "--guard", "recall@50:0.4")
+    assert "error" not in facts, facts
     (narrow / "searches.py").write_text(NARROW)
     is_a("evaluate", facts)
     assert (code, facts["verdict"], facts["reason"]) == (2, "undecided", "limit")
