@@ -203,20 +203,23 @@ def _since_release(options, evaluated, before, last, everyone, sealed):
 def _update(options, evaluated, kept, sealed):
     """Write the baseline of this run over that of before; of a release both files.
 
-    From then on a part of the queries is sealed, if there are enough."""
+    From then on a part of the queries is sealed, if there are enough. What is killed in
+    between is made whole by the same line again: the marks come first, since a release
+    without them would let its queries be seen, and the reference comes last, since
+    with it the release is over."""
+    folder = evaluated.folder
+    if options.release:
+        marks = releases.to_seal(kept[folder.decides])
+        if marks and folder.sealed is None and folder.source.is_dir():
+            keep_sealed(folder.source, marks)
+            log.info(f"{len(marks):,} queries are sealed until the next release")
     write_bytes(options.baseline, (options.out / baseline_file.BASELINE).read_bytes())
     log.info(f"{options.baseline} is of this run now")
     board = evaluated.results.board
     for each in kept.values():
         record = history.record_of(each, board, evaluated.run_id, evaluated.since)
-        verdicts.keep_run(evaluated.folder, record)
-    if not options.release:
-        return
-    whole = releases.joined(kept, sealed)
-    baseline_file.write_baseline(options.reference, whole, evaluated.run_id)
-    log.info(f"{options.reference} is of this run now, until the next release")
-    folder = evaluated.folder
-    marks = releases.to_seal(kept[folder.decides])
-    if marks and folder.sealed is None and folder.source.is_dir():
-        keep_sealed(folder.source, marks)
-        log.info(f"{len(marks):,} queries are sealed until the next release")
+        verdicts.keep_run(folder, record)
+    if options.release:
+        whole = releases.joined(kept, sealed)
+        baseline_file.write_baseline(options.reference, whole, evaluated.run_id)
+        log.info(f"{options.reference} is of this run now, until the next release")

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from refusals import refused
+from sixty import said, write_folder
 
 from evaluate_retrieval.commands import gate
 from evaluate_retrieval.line import main
@@ -377,6 +378,59 @@ def test_a_baseline_that_is_updated_keeps_its_mode_and_is_whole(story, monkeypat
     finally:
         baseline.write_bytes(before[0])
         baseline.with_name(releases.REFERENCE).write_bytes(before[1])
+
+
+WRITES = ["keep_sealed", "write_bytes", "keep_run", "write_baseline"]
+AT = {  # where the gate finds each of them
+    "keep_sealed": gate,
+    "write_bytes": gate,
+    "keep_run": gate.verdicts,
+    "write_baseline": gate.baseline_file,
+}
+
+
+@pytest.fixture(scope="module")
+def unreleased(tmp_path_factory):
+    """A folder of sixty queries before its first release."""
+    folder = write_folder(tmp_path_factory.mktemp("unreleased"))
+    (folder / "data" / "ground-truth-data.csv").unlink()
+    said(folder, "evaluate", "--incumbent", "second")
+    (folder / "out" / BASELINE).rename(folder / BASELINE)
+    return folder
+
+
+@pytest.mark.parametrize("number", range(1, len(WRITES)))
+def test_a_release_that_is_killed_between_two_writes_is_made_whole_by_the_next(
+    unreleased, tmp_path, monkeypatch, number
+):
+    """All writes before the one of this number are done, and it and others are not."""
+    folder = tmp_path / "faq"
+    shutil.copytree(unreleased, folder)
+    monkeypatch.setattr(releases, "MANY_NEEDS", 30)
+    asked = ["gate", "--baseline", folder / BASELINE, "--incumbent", "second"]
+    release = [*asked, "--update", "--release"]
+
+    def killed(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(AT[WRITES[number]], WRITES[number], killed)
+        assert said(folder, *release)[0] == ERROR
+    reference = folder / releases.REFERENCE
+    marks = folder / "data" / "judging" / "sealed.csv"
+    # nobody holds a release against queries that everybody sees
+    assert (marks.exists(), reference.exists()) == (True, False)
+    sealed = marks.read_bytes()
+    if number == 2:  # an ordinary gate goes on
+        assert said(folder, *asked)[0] == NOT_WORSE
+    assert said(folder, *release)[0] == NOT_WORSE
+    assert marks.read_bytes() == sealed
+    kept = read_baseline(reference)["judged"]
+    assert len(kept.qrels) == len(kept.rankings) == 60
+    before = read_baseline(folder / BASELINE)["judged"]
+    assert before.search == kept.search
+    for query, ids in before.rankings.items():
+        assert kept.rankings[query] == ids
 
 
 def test_a_reference_is_a_file_of_its_own(story):
