@@ -4,11 +4,14 @@ import re
 from xml.etree import ElementTree
 
 import pytest
+from evidence import candidates as evidence
 from junit_schema import problems_of
+from scipy.stats import binom
 from sixty import said, write_folder
 from test_facts import is_a
 
 from evaluate_retrieval.measuring.looks import next_look, read_looks
+from evaluate_retrieval.words.constants import MARGIN
 
 NOT_WORSE, WORSE, UNDECIDED, ERROR = range(4)
 TWO = ["--candidate", "first", "--candidate", "third"]
@@ -98,3 +101,13 @@ def test_what_cannot_be_one_gate_is_an_error(story, step):
     code, facts = story[step]
     assert (code, facts["where"]["option"]) == (ERROR, "--candidate")
     assert story[step, "looks"] == 3
+
+
+@pytest.mark.parametrize("codes", [evidence.codes_of, evidence.codes_of_guard])
+def test_five_err_as_seldom_as_one_if_they_share_an_error(codes):
+    n = 20
+    losses = [MARGIN if codes is evidence.codes_of else evidence.LIMIT] * 3
+    together = evidence.shares(5, n, codes, losses)[:2] * n
+    alone = evidence.shares(5, n, lambda parts: codes(parts, False), losses)[:2] * n
+    assert together.max() <= binom.ppf(0.99, n, 0.025)
+    assert alone.sum() > 2 * together.sum()
