@@ -3,7 +3,7 @@
 python scripts/evidence/candidates.py [draws]. It prints the tables of candidates and of
 guards in docs/evidence/verdicts.md, the second from a quarter of the draws. All
 candidates are compared with one baseline on the same queries. In each draw they truly
-lose just what they may, where a false alarm, and a false pass, is likeliest; or nothing;
+lose just what they may, where false alarms and false passes are likeliest; or nothing;
 or 0.1 more."""
 
 import sys
