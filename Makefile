@@ -81,6 +81,9 @@ stop: .venv/installed           ## stop what `make elasticsearch` and `make loca
 metrics: .venv/installed        ## for authors: write the table of docs/reference/metrics.md
 	@$(BIN)/python scripts/metrics_table.py
 
+manual: .venv/installed         ## for authors: write docs/reference/command.md from the help of the command, and the terminal of README
+	@$(BIN)/python scripts/manual.py && $(BIN)/python scripts/recording.py
+
 new-notebook: .venv/installed   ## for authors: write the skeletons of a notebook for the curious (NAME=19-how-it-grows), and say what is left
 	@$(BIN)/python scripts/new_notebook.py $(NAME)
 
@@ -116,4 +119,4 @@ clean:                          ## remove what the other targets made, but not y
 	@find results -type f ! -name live-responses.jsonl ! -name unusable-replies.jsonl ! -name 'judgements-*.csv' -delete 2>/dev/null; find results -type d -empty -delete 2>/dev/null; true
 	@find results -type f 2>/dev/null | sed 's/^/kept, since it was paid or worked for: /'
 
-.PHONY: help run run-more test check-code check lab elasticsearch local-llm models collections stop metrics new-notebook notebooks bench evidence slides notes site lock clean
+.PHONY: help run run-more test check-code check lab elasticsearch local-llm models collections stop metrics manual new-notebook notebooks bench evidence slides notes site lock clean

@@ -18,9 +18,12 @@ from evaluate_retrieval.reading.places import ROOT
 
 ANSWERS = ROOT / "tests" / "notebooks" / "answers"
 LEAST = {"right": 2, "wrong": 3}  # answers of an exercise, the solution included
-# files that take longest begin first, or one of two workers waits for the other
-LONG = ["test_browser.py", "03-vector-evaluation.ipynb", "02-text-evaluation.ipynb"]
-LONG += ["07-from-hit-to-answer.ipynb", "test_elasticsearch.py", "test_collections.py"]
+# files that take longest begin first, or one of two workers waits for the other;
+# test_browser needs vectors that lesson 03 has made and kept by then
+LONG = ["03-vector-evaluation.ipynb", "test_install.py", "02-text-evaluation.ipynb"]
+LONG += ["test_browser.py", "07-from-hit-to-answer.ipynb", "test_elasticsearch.py"]
+LONG += ["test_judging_pages.py", "test_site.py", "test_collections.py"]
+LONG += ["test_slides.py", "test_silence.py", "test_embedding.py"]
 TOLERANCE = 0.0015  # one unit in the third decimal: another CPU's floating point
 DECIMAL = re.compile(r"-?\d+\.\d+")
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -84,8 +87,7 @@ def elasticsearch_problem():
 
 @pytest.hookimpl(trylast=True)  # no node is looked for by tests that -m leaves out
 def pytest_collection_modifyitems(items):
-    places = {name: place for place, name in enumerate(LONG)}
-    items.sort(key=lambda item: places.get(item.path.name, len(LONG)))
+    items.sort(key=turn_of)
     cells = [item for item in items if isinstance(item, IPyNbCell)]
     needs_node = [item for item in items if item.get_closest_marker("elasticsearch")]
     if needs_node and elasticsearch_problem():
@@ -93,6 +95,13 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skip(reason=elasticsearch_problem()))
     for item in cells:
         prepare(item)
+
+
+def turn_of(item):
+    """When an item's turn comes: long files, other notebooks, and then short files."""
+    if item.path.name in LONG:
+        return LONG.index(item.path.name)
+    return len(LONG) + (not isinstance(item, IPyNbCell))
 
 
 def tags(item):

@@ -33,7 +33,7 @@ usage:
     evaluate-retrieval --version
 
 FOLDER has documents and, if there are any, queries and their judgements; notebook 05
-and docs/reference/command.md say in which forms. Without a command it is `evaluate`.
+and docs/reference/folder.md say in which forms. Without a command it is `evaluate`.
 """
 CODES = """
 Exit codes: 0 not worse, 1 worse, 2 undecided, 3 an error, or a command line that cannot

@@ -3,27 +3,53 @@
 The scores are those of `measuring.calls`."""
 
 import logging
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import manifest, run, steps
+from evaluate_retrieval.commands import beginning, manifest, report, run, steps
 from evaluate_retrieval.commands.options import SearchOptions
-from evaluate_retrieval.measuring import calls, comparing, intervals, metric, pairs
+from evaluate_retrieval.measuring import (
+    calls,
+    comparing,
+    decision,
+    intervals,
+    metric,
+    pairs,
+    scored,
+)
 from evaluate_retrieval.reading import corpus
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.traces import PRODUCTION
 from evaluate_retrieval.reading.writing import write_table, write_text
 from evaluate_retrieval.searching.call_files import agents_in
+from evaluate_retrieval.words import sentences, tiles
 from evaluate_retrieval.words.constants import NOT_WORSE
-from evaluate_retrieval.words.templates import render
+from evaluate_retrieval.words.templates import chance, render
 
 COLUMNS = ["all found", "low", "high", "found", "first call", "recovery", "waste"]
 COLUMNS += ["calls", "results", "tokens", "milliseconds"]
 TOLD = ["all found", "found"]  # what differences are told of
 MOST_QUESTIONS = 10  # questions that the page shows
 CHARACTERS = 4  # of a token, about
+SHARE_FOUND = "the share found"
+MEANS_FOUND = "of the relevant documents of a question, those that an agent was shown"
+COSTS = {"tokens": "tokens", "milliseconds": "ms", "calls": "calls"}
+FIRST_LOOK = (
+    "Decided on the share found, as evaluate decides at its first look; nobody counts "
+    "how often agents were looked at. What nobody judged counts as not relevant."
+)
+TERMS_OF_AGENTS = {
+    "all found": "The share of questions for which an agent was shown every relevant "
+    "document.",
+    "recovery": "Of what the first call lacked, the share that later ones found.",
+    "waste": "Results that are not relevant, or were shown before.",
+    "tokens": "Of what was shown; about one for four characters where an agent does "
+    "not tell.",
+}
 HELP = "agents that search several times: what each call adds"
 OPTIONS = SearchOptions
 log = logging.getLogger(__name__)
@@ -99,11 +125,13 @@ def _agents_compared(folder, queries, agents, base, out):
     log.info(board.round(3).to_string(na_rep=""))
     if len(rows):
         log.info(f"\nEach agent minus {base!r}, 95 % intervals, p corrected by Holm:")
-        log.info(rows.round(3).to_string())
+        log.info(rows.assign(p=rows["p"].map(chance)).round(3).to_string())
     by_query = pd.concat(tables, names=["agent", "query_id"]).reset_index()
     files = [out / "calls.csv", out / "calls.html"]
     write_table(by_query, files[0])
-    page = page_of(folder, queries, agents, tables, base, board, rows)
+    verdict, measured = verdict_of(tables, queries, base, board)
+    top = _top_of_agents(verdict, measured, tables, board)
+    page = page_of(folder, queries, agents, tables, top, board, rows)
     write_text(files[1], page)
     shown = board.round(6).rename_axis("agent").reset_index()
     return {
@@ -112,7 +140,8 @@ def _agents_compared(folder, queries, agents, base, out):
         "relevant": relevant,
         "files": files,
         "differences": rows.round(6).reset_index().to_dict("records"),
-        "says": f"Read {files[1]}: what each call of two agents found.",
+        "headline": top["headline"],
+        "says": f"{top['headline']}. {top['sentence']}",
         "code": NOT_WORSE,
     }
 
@@ -180,20 +209,85 @@ def differences_of(
     return rows.assign(**rows[["low", "high"]].clip(-1, 1))
 
 
+def verdict_of(
+    tables: dict[str, pd.DataFrame],
+    queries: utils.Queries,
+    base: str,
+    board: pd.DataFrame,
+) -> tuple[decision.Decision, scored.Measured]:
+    """Whether an agent should run instead of the base, by the rule of `evaluate`.
+
+    By the share found, at a first look: nobody counts the looks at agents. What nobody
+    judged counts as not relevant. Also what it rests on."""
+    found = pd.DataFrame({name: table["found"] for name, table in tables.items()})
+    measured = scored.Measured(
+        found.reset_index(drop=True),
+        intervals.groups_of(queries),
+        intervals.weights_of(queries),
+        queries=queries,
+    )
+    times = board["milliseconds"]
+    verdict = decision.decide(measured, base, milliseconds=times)
+    return replace(verdict, metric=SHARE_FOUND, bound=""), measured
+
+
+def _top_of_agents(verdict, measured, tables, board):
+    """The `beginning.opening` of the page, with what its picture shows."""
+    base = str(verdict.incumbent)
+    rival = verdict.rival
+    first = {}
+    pair = [base]
+    if rival:
+        pair = [rival, base]
+        all_found = [tables[name]["all found"] for name in pair]
+        gain = (all_found[0] - all_found[1]).to_numpy()
+        first = {"counts": [int(found.sum()) for found in all_found]}
+        first |= intervals.difference(pd.Series(gain), *measured.sample)
+    costs = {
+        unit: [float(board[column].get(name, np.nan)) for name in pair]
+        for column, unit in COSTS.items()
+    }
+    n = len(measured.values)
+    shown = [
+        tiles.gain_tile(first, n, "everything found"),
+        tiles.risk_tile(verdict.row if rival else None, len(verdict.table)),
+        tiles.cost_tile(costs),
+    ]
+    about = f"With “{rival}” instead of “{base}”:" if rival else ""
+    top = beginning.opening(
+        sentences.headline(verdict),
+        sentences.reason(verdict),
+        about,
+        shown,
+        details=[*sentences.details(verdict), FIRST_LOOK],
+        terms=TERMS_OF_AGENTS
+        | tiles.terms_of(SHARE_FOUND, MEANS_FOUND, verdict.margin, "needs"),
+    )
+    if rival:
+        gains = report.with_counts(verdict.table, base, measured)
+        top |= {
+            "gains": gains,
+            "order_of_all": sentences.order_of_all(gains, base, "agents"),
+            "rule": beginning.rule_of(verdict),
+            "shipped": verdict.name if verdict.verdict == "ship" else "",
+        }
+    return top | {"names": pair[::-1], "margin": verdict.margin}
+
+
 def page_of(
     folder: Folder,
     queries: utils.Queries,
     agents: dict[str, dict],
     tables: dict[str, pd.DataFrame],
-    base: str,
+    top: dict[str, Any],
     board: pd.DataFrame,
     rows: pd.DataFrame,
 ) -> str:
-    """The page of the base and the best other agent, with their calls: HTML.
+    """The page of the base and the agent that is told of, with their calls: HTML.
 
     It shows the questions where one found most more than the other."""
-    names = [base, *[name for name in board.index if name != base][:1]]
-    gain = tables[names[-1]]["found"] - tables[base]["found"]
+    names = top["names"]
+    gain = tables[names[-1]]["found"] - tables[names[0]]["found"]
     order = (
         gain.abs().sort_values(ascending=False, kind="stable").index[:MOST_QUESTIONS]
     )
@@ -213,16 +307,42 @@ def page_of(
             for name in names
         ]
         questions.append((question, marked))
+    slices = pairs.gains_by_slice(gain.to_numpy(), queries)
     return render(
         "agents.html.j2",
+        weak=decision.WEAK,
+        margin=top["margin"],
+        top=top,
         names=names,
-        board=board,
-        rows=rows,
-        slices=pairs.gains_by_slice(gain.to_numpy(), queries),
+        sections=_agent_tables(board, rows, slices, names, relevant),
         questions=questions,
-        relevant=relevant,
         titles=corpus.headings(folder.documents),
     )
+
+
+def _agent_tables(board, rows, slices, names, relevant):
+    """The tables of the page: see `report.section`."""
+    text = "Means, with a 95 % interval of all found."
+    if relevant is not None:
+        text += f" A document is relevant from grade {relevant:g} on."
+    sections = [report.section("The board", text, board.rename_axis("agent"))]
+    columns = ["difference", "low", "high", "p"]
+    if len(rows):
+        rows = rows[columns].set_axis(map(": ".join, rows.index))
+        text = f"Each minus “{names[0]}”. p is corrected by Holm for this table."
+        folded = "All found and found, in figures"
+        table = rows.rename_axis("agent and measure")
+        sections.append(report.section("Differences", text, table, folded=folded))
+    if len(names) > 1 and len(slices):
+        slices = slices[["n", *columns]].set_axis(map(": ".join, slices.index))
+        table = slices.rename(columns={"n": "queries"}).rename_axis("slice")
+        text = (
+            f"The share found by “{names[1]}” minus that by “{names[0]}”. p is "
+            "corrected for all slices."
+        )
+        folded = "The figures of the slices"
+        sections.append(report.section("By slice", text, table, folded=folded))
+    return sections
 
 
 def marked_calls(

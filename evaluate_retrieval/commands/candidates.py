@@ -21,8 +21,8 @@ def names_of(options: Any) -> list[str]:
     """What --candidate names: a list. ValueError where several would be one baseline.
 
     options: `gate.GateOptions`; in Python one name, or a list."""
-    asked = options.candidate
-    names = [asked] if isinstance(asked, str) else list(asked or ())
+    given = options.candidate
+    names = [given] if isinstance(given, str) else list(given or ())
     if len(names) > 1 and (options.update or options.release):
         flag = "--update" if options.update else "--release"
         problem = f"{flag} takes one, the search that ships"
@@ -42,10 +42,10 @@ def kept_of_each(
     for name in names[1:]:
         searches = keeping.searches_to_keep(results, {}, name, {})
         everyone.append(keeping.kept_of(folder, results, searches, by))
-    found = [each[folder.decides].search for each in everyone]
-    if len({*found}) < len(found):
+    searched = [each[folder.decides].search for each in everyone]
+    if len({*searched}) < len(searched):
         problem = "a search is named twice"
-        raise utils.InputError(option="--candidate", value=found, problem=problem)
+        raise utils.InputError(option="--candidate", value=searched, problem=problem)
     return everyone
 
 

@@ -3,9 +3,10 @@
 from dataclasses import asdict, dataclass, replace
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import manifest, report, run, steps, verdicts
+from evaluate_retrieval.commands import manifest, run, steps, verdicts
 from evaluate_retrieval.commands.evaluated import Evaluated
 from evaluate_retrieval.commands.options import SearchOptions, option
+from evaluate_retrieval.commands.pair import pair_page
 from evaluate_retrieval.measuring import pairs
 from evaluate_retrieval.reading import trec
 from evaluate_retrieval.searching.names import named
@@ -20,8 +21,8 @@ HELP = "why one search beats another"
 class CompareOptions(SearchOptions):
     """a and b: names of searches, with or without "own: "."""
 
-    a: str = option("", place=True)
-    b: str = option("", place=True)
+    a: str = option('a search, also without the "own: " of its name', place=True)
+    b: str = option("the search that it is compared with", place=True)
 
 
 OPTIONS = CompareOptions
@@ -66,6 +67,7 @@ def _compared(options: CompareOptions) -> dict:
     evaluated = Evaluated(
         folder,
         files=[path],
+        candidates=candidates,
         results=results,
         pair=pair,
         figures=figures,
@@ -73,7 +75,7 @@ def _compared(options: CompareOptions) -> dict:
         failures=run.failures_in(folder, results, options.out),
         margin=options.margin,
     )
-    report.pair_page(evaluated, path)
+    pair_page(evaluated, path)
     went = candidates.went
     says = [sentences.pair(figures, pair), *[LEFT_OUT] * options.only_answered]
     says += [sentences.trouble(name, went[name]) for name in went]

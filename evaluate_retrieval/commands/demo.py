@@ -22,7 +22,12 @@ log = logging.getLogger(__name__)
 class DemoOptions(Options):
     """Where the demo goes."""
 
-    folder: Any = option("that is made", place=True, nargs="?", **FILLED)
+    folder: Any = option(
+        "a folder that is not there yet; else evaluate-retrieval-demo",
+        place=True,
+        nargs="?",
+        **FILLED,
+    )
     out: Any = None
     language: str | None = None
 

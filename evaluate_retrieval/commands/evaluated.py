@@ -62,11 +62,6 @@ class Evaluated:
         return list(map(sentences.since, self.since))
 
     @property
-    def why(self) -> str:
-        """The same without the first words, which are a headline."""
-        return " ".join([sentences.why(self.verdict), *self.more])
-
-    @property
     def more(self) -> list[str]:
         """What it takes to decide, in words: a list."""
         verdict = self.verdict

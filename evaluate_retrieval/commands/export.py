@@ -20,11 +20,13 @@ log = logging.getLogger(__name__)
 class ExportOptions(Options):
     """out: a file, and no folder."""
 
-    form: str = option("of which tool", "trec", choices=list(EXPORTS))
+    form: str = option("of which tool the file is", "trec", choices=list(EXPORTS))
     out: Any = option(
         "instead of quepid.csv, workbench.json …", metavar="FILE", **FILLED
     )
-    index: str = option("of the documents there", "documents", metavar="NAME", **FILLED)
+    index: str = option(
+        "what the documents are called there", "documents", metavar="NAME", **FILLED
+    )
     language: str | None = None
 
 

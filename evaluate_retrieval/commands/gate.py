@@ -42,28 +42,43 @@ log = logging.getLogger(__name__)
 class GateOptions(DecidingOptions):
     """How a run is held against a baseline, and against that of the last release."""
 
-    baseline: Path = option("of an earlier run", convert=Path, required=True, **A_FILE)
+    baseline: Path = option(
+        "that an earlier run has written",
+        convert=Path,
+        required=True,
+        metavar="FILE",
+        **A_FILE,
+    )
     reference: Path | None = option(
         "of the last release, if not reference.json.gz beside the baseline",
         convert=Path,
         metavar="FILE",
         **A_FILE,
     )
-    update: bool = option("unless it is worse, it is the next baseline", False)
-    release: bool = option("a verdict on all since the last release", False)
+    update: bool = option("unless it is worse, this run becomes the baseline", False)
+    release: bool = option(
+        "the verdict is on all since the last release; with --update this is one", False
+    )
     candidate: Any = option(
         "the search to compare, and to keep; may be given again. It is a look. Of "
         "several the code is the gravest: 0 if none of them is worse",
         metavar="NAME",
         action="append",
     )
-    worst: bool = option("worse, too, if a segment is", False)
-    allow_deleted: bool = option("many queries of the baseline may be gone", False)
-    anytime: bool = option("an interval for looking again and again", False)
-    summary: Path | None = option(
-        "append Markdown to it", convert=Path, variable="GITHUB_STEP_SUMMARY"
+    worst: bool = option("the outcome is worse, too, if a segment is", False)
+    allow_deleted: bool = option(
+        "a tenth of the baseline's queries, or more, may be gone", False
     )
-    junit: Path | None = option("write JUnit's XML", convert=Path, metavar="FILE")
+    anytime: bool = option("an interval that holds however often you look", False)
+    summary: Path | None = option(
+        "append what it says to this file, in Markdown; on GitHub the job's summary",
+        convert=Path,
+        metavar="FILE",
+        variable="GITHUB_STEP_SUMMARY",
+    )
+    junit: Path | None = option(
+        "write what it says to this file, as JUnit's XML", convert=Path, metavar="FILE"
+    )
 
 
 OPTIONS = GateOptions

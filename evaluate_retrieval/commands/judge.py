@@ -88,13 +88,13 @@ class JudgeOptions(SearchOptions):
     )
     serve: bool = option("serve the pages to those in one room, until Ctrl-C", False)
     host: str = option(
-        "of the pages that are served; 0.0.0.0 is for all who reach this machine",
+        "where pages are served; 0.0.0.0 is for all who reach this machine",
         room.THIS_MACHINE,
         metavar="ADDRESS",
         **FILLED,
     )
     port: int = option(
-        "of the pages that are served",
+        "where pages are served",
         room.PORT,
         metavar="N",
         convert=int,
@@ -294,11 +294,9 @@ def take_in_files(folder: Folder, options: JudgeOptions) -> dict:
     report = "report.html"
     if not manifest.has_written(options.out, report, folder.source):
         report = ""
-    lead = options.out / "judge-lead.html"
-    write_text(lead, settling.lead_page(folder, judged, report))
+    written = settling.write_lead_page(folder, judged, options.out, report)
     leaders = asking.leading(folder, options.out)
     page, _, n_open = settling.settle_page(folder, keys, leaders)
-    written = [lead]
     if n_open:
         written.insert(0, options.out / "judge-settle.html")
         write_text(written[0], page)

@@ -18,8 +18,15 @@ log = logging.getLogger(__name__)
 class LabelOptions(Options):
     """old: `--from` on the command line, which is no name in Python."""
 
-    old: Any = option("the folder as it was", flag="--from", metavar="OLD", **FILLED)
-    write: bool = option("write what is safe, and what has to be judged", False)
+    old: Any = option(
+        "the folder as it was; else judged-texts.csv tells",
+        flag="--from",
+        metavar="OLD",
+        **FILLED,
+    )
+    write: bool = option(
+        "write what is safe to carry over, and what has to be judged", False
+    )
     offsets: bool = option("chunks: their ids end in offsets, as in d1_0-1374", False)
 
 

@@ -42,8 +42,8 @@ def with_leaks(
     shown = leaks.forbidden_shown(measured, folder.forbidden, name)
     new = {}
     for query, ids in shown.items():
-        if others := ids - {*former.rankings.get(query, [])[:k]}:
-            new[query] = others
+        if fresh := ids - {*former.rankings.get(query, [])[:k]}:
+            new[query] = fresh
     query, ids = next(iter((new or shown).items()))
     facts = {"n": n, "new": len(new), "n_queries": len(measured.values)}
     told = sentences.leak_since(name, against, facts | {"first": (query, min(ids))})
@@ -77,8 +77,8 @@ def with_guards(
     rows = guards.guards_of(options.limits, name, values, against, was)
     alike = alike_of(kept, _kept_as(everyone, outcome))
     error = ONE_SIDE / (len(everyone) + n_others)
-    asked = guards.guard_measures(options.losses, alike.now.measure, alike.depth)
-    for measure, limit in asked.items():
+    measures = guards.guard_measures(options.losses, alike.now.measure, alike.depth)
+    for measure, limit in measures.items():
         rule = limit, error, grounds_of_gate
         row = guards.loss_guard(alike.measured(measure), ("now", "before"), *rule)
         rows.append(row | {"search": name, "against": against})

@@ -30,24 +30,24 @@ def option(help: str, default: Any = None, **how: Any) -> Any:
     return field(default=default, metadata={"help": help, **how})
 
 
-def losses_in(asked: Any) -> dict[str, float]:
+def losses_in(value: Any) -> dict[str, float]:
     """What may be lost of each metric that --guard names. ValueError for no number.
 
-    asked: METRIC:LOSS, or a list of such."""
-    texts = [asked] if isinstance(asked, str) else list(asked or ())
+    value: METRIC:LOSS, or a list of such."""
+    texts = [value] if isinstance(value, str) else list(value or ())
     parts = [text.rpartition(":") for text in texts]
     return {name.strip(): float(loss) for name, _, loss in parts}
 
 
-def problem_with_guard(asked: Any) -> str:
+def problem_with_guard(value: Any) -> str:
     """What is wrong with a value of --guard, or ""."""
     form = "it has to be METRIC:LOSS, such as recall@50:0.02"
     try:
-        losses = losses_in(asked)
+        losses = losses_in(value)
     except (AttributeError, TypeError, ValueError):
-        return f"{asked!r}: {form}"
+        return f"{value!r}: {form}"
     if not all(name and 0 <= loss < 1 for name, loss in losses.items()):
-        return f"{asked!r}: {form}"
+        return f"{value!r}: {form}"
     return next(filter(None, map(registry.problem_with, losses)), "")
 
 
@@ -67,9 +67,20 @@ class Options:
     documents, which `at_work` of the module run fills in. ValueError where a value is
     none that the option may have."""
 
-    folder: Any = option("or a file, with the documents", place=True, **FILLED)
-    out: Any = option("of the results", "results", metavar="DIR", **FILLED)
-    language: str | None = option("of the stems, or none", **FILLED)
+    folder: Any = option(
+        "a folder, or one file with the documents", place=True, **FILLED
+    )
+    out: Any = option(
+        "where the results go: a new folder, an empty one, or one of ours",
+        "results",
+        metavar="DIR",
+        **FILLED,
+    )
+    language: str | None = option(
+        "of the stems, such as german, or none; else the commonest words tell",
+        metavar="NAME",
+        **FILLED,
+    )
     line: tuple[str, ...] = ()
     source: Path = Path()
 
@@ -107,7 +118,7 @@ def worth() -> Any:
 def margin() -> Any:
     """The option --margin: what a search may lose, and has to gain."""
     return option(
-        "of the metric",
+        "what a search may lose, and has to gain",
         MARGIN,
         convert=float,
         is_fine=lambda value: 0 <= value < 1,
@@ -133,10 +144,12 @@ class SearchOptions(Options):
         },
     )
     python: str | None = option(
-        "that runs the Python file", metavar="PROGRAM", **FILLED
+        "runs the Python file; else the Python of the command",
+        metavar="PROGRAM",
+        **FILLED,
     )
     jobs: int = option(
-        "processes of each search",
+        "processes of each search, which share the queries",
         1,
         metavar="N",
         convert=int,
@@ -155,12 +168,14 @@ class SearchOptions(Options):
         "the first ten queries are not asked a second time, to see if answers change",
         False,
     )
-    only_own: bool = option("no searches of ours", False)
+    only_own: bool = option("only your searches run, and none of the command's", False)
     incumbent: str | None = option(
-        "the search that runs today", metavar="NAME", **FILLED
+        "the search that runs today; another one ships only if shown to be better",
+        metavar="NAME",
+        **FILLED,
     )
     timeout: float = option(
-        "for a query",
+        "seconds for a query; one that takes longer, twice, counts as nothing found",
         30.0,
         metavar="S",
         convert=float,
@@ -168,19 +183,20 @@ class SearchOptions(Options):
         problem="not above 0 s, and a day at most",
     )
     metric: str | None = option(
-        "which decides, such as recall, or RBP(p=0.9)@20 for 20 results",
+        "decides, such as recall, or RBP(p=0.9)@20 for 20 results; else ndcg, and mrr "
+        "for generated questions",
         metavar="NAME",
         problem_with=registry.problem_with,
     )
     k: int | None = option(
-        "so many results count",
+        "so many results count; else 10, and 5 of generated questions",
         metavar="N",
         convert=int,
         is_fine=lambda k: k <= registry.LARGEST_K,
         problem=registry.TOO_MANY,
     )
     relevant: float | None = option(
-        "the lowest that is relevant; without it each above 0",
+        "the lowest grade that is relevant; else each above 0",
         metavar="GRADE",
         convert=float,
         is_fine=lambda grade: 0 < grade < float("inf"),
@@ -195,8 +211,14 @@ class SearchOptions(Options):
         "no queries without a relevant document, as trec_eval counts", False
     )
     worth: float | None = worth()
-    no_tuning: bool = option("no settings are tuned", False)
-    model: str | None = option("of the vectors, in ONNX", metavar="FOLDER", **FILLED)
+    no_tuning: bool = option(
+        "the command's searches keep their defaults, and all queries report", False
+    )
+    model: str | None = option(
+        "of the vectors: model.onnx and tokenizer.json, or sentence-transformers",
+        metavar="FOLDER",
+        **FILLED,
+    )
     release: bool = False  # the gate alone can be asked for it
     max_empty: float | None = None  # those that decide can be asked for these
     max_p95_ms: float | None = None
@@ -220,19 +242,19 @@ class DecidingOptions(SearchOptions):
     """The same, with limits that a search has to keep to be shipped."""
 
     by: str | None = option(
-        "a verdict for each value of this column of the queries; else of segment",
+        "a column of the queries: a verdict for each of its values; else it is segment",
         metavar="COLUMN",
         **FILLED,
     )
     max_empty: float | None = option(
-        "the share of queries that may find nothing",
+        "a limit: the share of the queries that may find nothing",
         metavar="SHARE",
         convert=float,
         is_fine=lambda share: 0 <= share < 1,
         problem="it has to be from 0 to below 1",
     )
     max_p95_ms: float | None = option(
-        "the milliseconds that 95 of 100 queries may take",
+        "a limit: the milliseconds that 95 of 100 queries may take",
         metavar="MS",
         convert=float,
         is_fine=lambda milliseconds: 0 < milliseconds < float("inf"),

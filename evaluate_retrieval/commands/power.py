@@ -18,7 +18,10 @@ class PowerOptions(Options):
     """Without a folder it is told of queries in general."""
 
     folder: Any = option(
-        "or a file, with the documents", place=True, nargs="?", **FILLED
+        "a folder, or one file with the documents; else queries in general",
+        place=True,
+        nargs="?",
+        **FILLED,
     )
     worth: float | None = worth()
 

@@ -1,7 +1,6 @@
 """The report: a page that begins with the decision. It opens offline.
 
-What it looks like is in report.html.j2, and the page of two searches in
-pair.html.j2. What people wrote is escaped there."""
+What it looks like is in report.html.j2. What people wrote is escaped there."""
 
 from collections.abc import Iterable
 from datetime import date
@@ -11,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import steps
+from evaluate_retrieval.commands import beginning, steps
 from evaluate_retrieval.judging import agreed
 from evaluate_retrieval.measuring import (
     decision,
@@ -19,17 +18,17 @@ from evaluate_retrieval.measuring import (
     intervals,
     leaks,
     metric,
-    pairs,
     scored,
+    side_by_side,
 )
 from evaluate_retrieval.measuring.metric import Measure
-from evaluate_retrieval.reading import corpus, language
+from evaluate_retrieval.reading import language
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.writing import write_text
 from evaluate_retrieval.searching import built_in, embedding, own
 from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import LEVEL, UNITS
-from evaluate_retrieval.words.templates import beside, render
+from evaluate_retrieval.words.templates import beside, chance, render
 from evaluate_retrieval.words.text import plain
 
 COLUMN_NAMES = {
@@ -40,8 +39,9 @@ COLUMN_NAMES = {
     "ms_per_query": "ms a query",
 }
 DECIMALS = dict.fromkeys(["ms a query", "p50 ms", "p95 ms"], "{:,.1f}")  # else three
+DECIMALS |= dict.fromkeys(["calls", "results"], "{:,.1f}")
+DECIMALS |= dict.fromkeys(["tokens", "milliseconds", "queries"], "{:,.0f}")
 HIGHEST = 0.9995  # is shown as 1.000
-NEEDS = "Queries that ask for the same are one need."
 
 
 # --- Pages -------------------------------------------------------------------
@@ -53,15 +53,18 @@ def section(
     table: pd.DataFrame | None = None,
     code: str = "",
     index: bool = True,
+    folded: str = "",
 ) -> dict[str, Any]:
     """A heading and a paragraph; a table and code, if there are any.
 
     table: a DataFrame. index: whether its index, such as names of searches, is
-    shown. Returns a dict of texts and lists of texts."""
+    shown. folded: what stands on what is folded. Returns a dict of texts and lists."""
     table = pd.DataFrame() if table is None else table.rename(columns=COLUMN_NAMES)
     return {
         "title": title,
         "text": text,
+        "folded": folded,
+        "head": table.index.name or "search",
         "columns": list(table),
         "names": list(table.index) if index else [],
         "rows": [list(map(_cell, row, table)) for row in table.to_numpy(object)],
@@ -73,8 +76,12 @@ def _cell(value, column):
     """A value as the text of a cell."""
     if pd.isna(value):
         return "–"
-    form = DECIMALS.get(column, "{:.3f}")
-    return form.format(value) if pd.api.types.is_float(value) else str(value)
+    if not pd.api.types.is_float(value):
+        return str(value)
+    if column == "p":
+        return chance(value)
+    text = DECIMALS.get(column, "{:.3f}").format(value)
+    return text.lstrip("-") if not text.strip("-0.") else text
 
 
 def page(evaluated: Any, run_id: str, path: Path) -> None:
@@ -94,7 +101,7 @@ def page(evaluated: Any, run_id: str, path: Path) -> None:
     sections.append(_of_segments(evaluated.segments, evaluated.pair, verdict.kind))
     sections = [each for each in sections if each["rows"]]
     sections.append(_of_board(results.board, folder.queries, folder.measure))
-    sections += _of_gains(gains, base, verdict.kind)
+    sections.append(_of_gains(gains, base, verdict.kind))
     sections.append(_of_failures(evaluated.failures, best, folder.measure.k))
     if len(evaluated.judge_next):
         text = (
@@ -108,22 +115,33 @@ def page(evaluated: Any, run_id: str, path: Path) -> None:
     sections.append(section("What to paste", f"{best}:", code=code))
     sections += of_yours(candidates.own)
     sections += of_folder(folder, candidates.models.values(), run_id)
-    top = {
-        "evaluated": evaluated,
-        "headline": sentences.headline(verdict),
+    top = drawn(evaluated, gains, base)
+    runs = history.last_runs(evaluated.runs, measured.measure)
+    shown = {"runs": runs, "between": sentences.between_runs, "top": top}
+    _write(path, "report.html.j2", evaluated.margin, sections=sections, **shown)
+
+
+def drawn(evaluated: Any, gains: pd.DataFrame, base: str) -> dict[str, Any]:
+    """The beginning of the page with its pictures. gains: of each search over base."""
+    verdict = evaluated.verdict
+    measured = evaluated.results.whole
+    top = beginning.top_of(evaluated) | {
         "measured": measured,
+        "pair": evaluated.pair,
         "level": LEVEL,
-        "unit": UNITS[verdict.kind],
         "base": base,
+        "shipped": verdict.name if verdict.verdict == "ship" else "",
+        "rule": beginning.rule_of(verdict),
     }
     if evaluated.segments:
         top["segments"] = segments_drawn(evaluated.segments)
     if evaluated.figures:
+        counted = beginning.queries_counted(evaluated)
         top["gains"] = with_counts(gains, base, measured)
-        top["of_pair"] = sentences.pair(evaluated.figures, evaluated.pair)
-    runs = history.last_runs(evaluated.runs, measured.measure)
-    shown = {"runs": runs, "between": sentences.between_runs, "top": top}
-    _write(path, "report.html.j2", evaluated.margin, sections=sections, **shown)
+        top["order_of_all"] = sentences.order_of_all(gains, base)
+        top["figures"] = evaluated.figures
+        top["queries"] = side_by_side.by_gain(counted, evaluated.pair)
+    return top
 
 
 def with_counts(
@@ -164,9 +182,8 @@ def _of_failures(failed, best, k):
         f"“{best}” has nothing relevant among its first {k} results "
         f"for {len(mine):,} queries."
     )
-    shown = section("Failures to read first", text, first, index=False)
     folded = f"{len(first)} of them, each with a document of its best grade (wanted)"
-    return shown | {"folded": folded}
+    return section("Failures to read first", text, first, index=False, folded=folded)
 
 
 def _of_board(board, queries, measure):
@@ -219,26 +236,17 @@ def board_text(
 
 
 def _of_gains(table, base, kind):
-    """The sections on what is decided and what is not, in a list; see `with_counts`."""
+    """The section with the figures of a picture, folded; see `with_counts`."""
     table = table.sort_values("difference", ascending=False)
-    is_open = table["order"] == ""
+    decided = table["order"].replace("", "not decided")
     columns = ["difference", "low", "high", "p"]
-    parts = {
-        "Decided": (~is_open, "These are significantly better, or below 0 worse."),
-        "Undecided": (
-            is_open,
-            "These cannot be told from it, or unjudged results could turn it.",
-        ),
-    }
-    return [
-        section(
-            f"{title}, {kind} queries",
-            f"Each minus “{base}”. {text} p is corrected by Holm.",
-            table.loc[rows, columns],
-        )
-        for title, (rows, text) in parts.items()
-        if rows.any()
-    ]
+    text = (
+        f"Each minus “{base}”. p is corrected by Holm. Not decided: it cannot be told "
+        "from it, or unjudged results could turn it."
+    )
+    title = f"What is decided, {kind} queries"
+    shown = table[columns].assign(decided=decided)
+    return section(title, text, shown, folded="The figures of the picture")
 
 
 def of_judges(agreement: pd.DataFrame) -> list[dict]:
@@ -249,7 +257,7 @@ def of_judges(agreement: pd.DataFrame) -> list[dict]:
         return []
     columns = ["pairs", "same", "kappa", "kappa_low", "kappa_high"]
     columns += ["above", "above_low", "above_high"]
-    table = agreement.rename(index={"": "all"})[columns]
+    table = agreement.rename(index={"": "all"})[columns].rename_axis("person")
     table.columns = [
         name.replace("_low", " from").replace("_high", " to") for name in columns
     ]
@@ -362,59 +370,6 @@ def segments_drawn(rows: list[dict]) -> pd.DataFrame:
     orders = {"worse": "worse", "better": "better"}
     order = table["verdict"].map(orders).fillna("")
     return table.assign(order=order, p=table["difference"])
-
-
-# --- Two searches ------------------------------------------------------------
-
-
-def pair_page(evaluated: Any, path: Path) -> None:
-    """Write why one search beats another. evaluated: see `page`; with figures."""
-    pair = evaluated.pair
-    figures = evaluated.figures
-    measured = evaluated.results.whole
-    if figures["groups"] > 1:  # else nothing is complete yet, and all are shown
-        measured = measured.head(figures["queries"])
-    queries = measured.queries
-    measure = measured.measure
-    gain = measured.gain(*pair).round(9)
-    won, lost = pairs.largest(queries, measured.ranked, measured.values, pair)
-    slices = pairs.gains_by_slice(gain, queries)
-    slices.index = [f"{column}: {name}" for column, name in slices.index]
-    counted = pairs.causes_counted(evaluated.failures, list(pair))
-    _write(
-        path,
-        "pair.html.j2",
-        evaluated.margin,
-        pair=pair,
-        says=sentences.pair(figures, pair),
-        figures=figures,
-        measured=measured,
-        first=evaluated.first,
-        gains=gain.sort_values(ascending=False).to_list(),
-        slices=slices.assign(order=decision.orders(slices)),
-        of_slices=_of_slices(slices, pair, measure),
-        causes=section("", "", counted.T),
-        meanings=pairs.CAUSES,
-        largest=[("gains", "better", pair[0], won), ("losses", "worse", pair[1], lost)],
-        titles=corpus.headings(evaluated.folder.documents),
-    )
-
-
-def _of_slices(table, pair, measure):
-    """The section on slices. table: see `pairs.gains_by_slice`."""
-    never = table["smallest"].isna() & table["p"].notna()
-    table = table.assign(smallest=table["smallest"].astype(object).mask(never, "never"))
-    text = (
-        f"{measure} of {pair[0]} minus that of {pair[1]}, with 95 % "
-        "intervals. n counts queries, and groups their "
-        f"{UNITS[measure.kind]}. {NEEDS} p is corrected by Holm for all "
-        f"slices, and significant below {decision.WEAK}. Smallest: the difference that "
-        f"a slice of this size shows, four times in five, or never. With fewer than "
-        f"{pairs.FEWEST} groups a slice is only counted. Share: of the queries. Turns "
-        "at: with that share, and all else as it is, the difference of all queries "
-        f"would be 0. Columns of more than {pairs.MOST_VALUES} values have no slices."
-    )
-    return section("Slices of the queries", text, table)
 
 
 def advice(folder: Folder) -> str:

@@ -16,7 +16,8 @@ from evaluate_retrieval.commands import manifest, report, steps, verdicts
 from evaluate_retrieval.commands.evaluated import Evaluated
 from evaluate_retrieval.commands.keeping import kept_of, searches_to_keep
 from evaluate_retrieval.commands.options import Options, SearchOptions
-from evaluate_retrieval.judging import judged_texts, next_pairs
+from evaluate_retrieval.commands.pair import pair_page
+from evaluate_retrieval.judging import judged_texts, next_pairs, settling
 from evaluate_retrieval.measuring import (
     decision,
     history,
@@ -193,6 +194,8 @@ def _evaluated(options, run_id, last, spends):
         log.info(sentences.noise(name, asdict(noise), len(results.whole.values)))
     log.info(report.board_text(results.board, folder.queries, folder.measure))
     files = [page, *_write_results(evaluated, out)]
+    if spends:
+        files += settling.write_lead_page(folder, folder.judgements, out, page.name)
     evaluated = replace(evaluated, files=files)
     report.page(evaluated, run_id, page)
     return evaluated
@@ -383,5 +386,5 @@ def _write_results(evaluated, out):
     files = [out / name for name in ("leaderboard.csv", *tables)]
     if not evaluated.figures:
         return files
-    report.pair_page(evaluated, page)
+    pair_page(evaluated, page)
     return [page, *files]

@@ -34,7 +34,7 @@ class SampleOptions(Options):
     """What is drawn of a log."""
 
     queries: int = option(
-        "so many are drawn",
+        "so many queries are drawn",
         100,
         metavar="N",
         convert=int,
@@ -42,11 +42,15 @@ class SampleOptions(Options):
         problem=f"from 1 to {MOST_DRAWN:,} queries",
     )
     by: str | None = option(
-        "of the log, whose values are strata, too", metavar="COLUMN", **FILLED
+        "of the log: its values are strata, too", metavar="COLUMN", **FILLED
     )
-    seed: str = option("of another draw", "", metavar="TEXT")
-    keep_personal: bool = option("also what looks like an address or a number", False)
-    write: bool = option("into the folder, where judge takes it from", False)
+    seed: str = option("any text: another one draws others", "", metavar="TEXT")
+    keep_personal: bool = option(
+        "draws queries that look like an address or a number, too", False
+    )
+    write: bool = option(
+        "puts the sample into the folder, where judge takes it from", False
+    )
     language: str | None = None
 
 

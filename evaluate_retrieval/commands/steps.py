@@ -373,14 +373,14 @@ def pair_of(
     """The search to ship, or else the chosen one, and what it is set against: names.
 
     That is the incumbent; else one of yours, tuned BM25, or the next best.
-    Where the incumbent is not beaten, the first is the best of the candidates.
+    Where the incumbent is not beaten, the first is the candidate that is told of.
     Where there is one search only, both are it."""
     board = results.board
     best = results.chosen
     if verdict.verdict == "ship":
         best = verdict.name
     elif verdict.incumbent and len(verdict.table):
-        best = verdict.table.index[0]
+        best = verdict.rival
     rivals = [*candidates.own, built_in.TUNED_TEXT, *board.index]
     able = [name for name in rivals if name in board.index and name != best]
     return str(best), verdict.incumbent or next(iter(able), str(best))

@@ -145,8 +145,8 @@ def losses_of(
         return ()
     rows = []
     depth = measured.measure.depth
-    asked = guards.guard_measures(losses, measured.measure, depth)
-    for measure, limit in asked.items():
+    measures = guards.guard_measures(losses, measured.measure, depth)
+    for measure, limit in measures.items():
         by_it = guards.measured_by(measured, measure)
         rows += [
             guards.loss_guard(by_it, (name, today), limit, looks.KEEP / len(names))
@@ -180,29 +180,36 @@ def verdict_at(
         look = looks.look_at(measured, incumbent, earlier, ours)
         errors = looks.errors_of(earlier, look)
         verdict = verdict_on(folder, candidates, results, errors=errors, **asked)
+        if verdict.rival:
+            of_verdict = measured.without(list(verdict.leaks.keys() - {incumbent}))
+            rule = incumbent, errors, options.margin, verdict.rival
+            graded = graders.graded_by(of_verdict, folder.judgements, *rule)
+            verdict = replace(verdict, graded=graded)
         if record:
             says = {**record, **_said_of(verdict, incumbent)}
             _keep_look(folder, measured, replace(look, says=says))
-    graded = None
-    if verdict.rival:
-        of_verdict = measured.without(list(verdict.leaks.keys() - {incumbent}))
-        rule = incumbent, errors, options.margin, verdict.rival
-        graded = graders.graded_by(of_verdict, folder.judgements, *rule)
     level = 2 * min(ship for ship, _ in errors.values())
-    verdict = replace(
-        verdict,
-        trial=look.trial,
-        level=level,
-        looks=looks.n_looks(earlier, look),
-        graded=graded,
-    )
-    return verdict
+    n = looks.n_looks(earlier, look)
+    return replace(verdict, trial=look.trial, level=level, looks=n)
 
 
 def _said_of(verdict, incumbent):
-    """What a look says of its verdict, for people: a dict."""
-    ships = verdict.name if verdict.verdict == "ship" else ""
-    return {"verdict": verdict.verdict, "incumbent": incumbent, "ships": ships}
+    """What a look says of its verdict, for people: a dict.
+
+    gain: what the rival gains on how many queries, {} without one. graders: see
+    `graders.Graded.facts`."""
+    gain = {}
+    if verdict.rival:
+        figures = verdict.row[["difference", "low", "high"]].astype(float).round(6)
+        n_complete = int(verdict.row["n"])
+        gain = {"rival": verdict.rival, "queries": n_complete, **figures}
+    return {
+        "verdict": verdict.verdict,
+        "incumbent": incumbent,
+        "ships": verdict.name if verdict.verdict == "ship" else "",
+        "gain": gain,
+        "graders": verdict.graded and verdict.graded.facts,
+    }
 
 
 def keep_run(folder: Folder, record: Mapping[str, Any]) -> None:

@@ -22,7 +22,7 @@ OUTCOMES = ["same", "moved", "edited", "split", "merged", "ambiguous", "rewritte
 OUTCOMES += ["gone"]
 FREQUENT = 50  # different texts; what more of them have finds none
 TEXTS_AT_ONCE = 500  # texts that are looked up at once
-# Shares of pairs of neighbouring words. docs/how-to/labels.md has what they give.
+# Shares of pairs of neighbouring words. docs/evidence/labels.md has what they give.
 HAS = 0.75  # of a text that another has, to be in it
 ALIKE = 0.4  # of what two texts have together, to be one that was edited
 NEAR = 0.9  # of the best one's share, for a second one to be as likely

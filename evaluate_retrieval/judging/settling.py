@@ -1,4 +1,4 @@
-"""After people have judged: pairs to settle, what was agreed, and who did how much."""
+"""After people have judged: pairs to settle, who did how much, and what it decided."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,14 +12,17 @@ from evaluate_retrieval.judging import dealing, grading, pages
 from evaluate_retrieval.judging.agreed import agreement_of
 from evaluate_retrieval.judging.several import BY_HAND
 from evaluate_retrieval.judging.taking import TAKEN_COLUMNS
+from evaluate_retrieval.measuring import history
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.graded import SETTLED
 from evaluate_retrieval.reading.joining import PAIR
+from evaluate_retrieval.reading.writing import write_text
 from evaluate_retrieval.words.templates import render
 
 SECONDS_TO_TALK = 60  # to talk about a pair
 MINUTES_TO_SETTLE = 15  # of an hour together
 AWAY = 120  # seconds; who takes longer for a pair was away
+PAUSE = pd.Timedelta(hours=6)  # grades further apart are of two hours together
 
 
 def last_rows(source: Path) -> pd.DataFrame:
@@ -113,10 +116,8 @@ def settle_page(
 
     keys: see `grading.keys_for`. leaders: see `to_settle`. served: see
     `pages.judging_page`. It names nobody, and says nothing of searches."""
-    there = {document["id"]: document for document in folder.documents}
     pairs = to_settle(folder.source, leaders)
-    hashes = {id_: dealing.hash_of_text(each) for id_, each in there.items()}
-    shown = pairs["document"].map(hashes)
+    shown = dealing.with_texts(pairs, folder.documents)["text"]
     # what was edited since is another document; a terminal keeps no hash
     pairs = pairs[shown.notna() & ((pairs["text"] == "") | (pairs["text"] == shown))]
     key_of = {each["grade"]: each["key"] for each in pages.scale_in(keys)}
@@ -147,22 +148,58 @@ def settle_page(
 def lead_page(
     folder: Folder, judgements: pd.DataFrame, report: str = "", shows_all: bool = True
 ) -> str:
-    """The page for who leads the hour: who did how much, and how far they agree.
+    """The page for who leads the hour: who did how much, how they agree, and the runs.
 
     judgements: of the folder as it is now. report: the name of a report beside it.
     shows_all: whether it says how often who gave which grade, before all are done."""
     people = progress_of(folder.source)
     if not shows_all and any(each["judged"] < each["dealt"] for each in people):
         people = [{**each, "spread": ""} for each in people]
+    before, after = around_the_hour(folder.source)
     shown = {
         "folder": folder.source.name,
         "people": people,
         "agreement": agreement_of(judgements),
         "n_open": len(to_settle(folder.source)),
+        "before": before,
+        "after": after,
         "report": report,
         "style": pages.style_of_page(),
     }
     return render("lead.html.j2", **shown)
+
+
+def write_lead_page(
+    folder: Folder, judgements: pd.DataFrame, out: Path, report: str = ""
+) -> list[Path]:
+    """Write `lead_page` into a folder of results: its path, [] where nothing was dealt.
+
+    judgements, report: see there."""
+    if not (folder.source / dealing.DEALT).is_file():
+        return []
+    path = out / "judge-lead.html"
+    write_text(path, lead_page(folder, judgements, report))
+    return [path]
+
+
+def around_the_hour(source: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The runs before and after people judged: rows of `history.runs_of`, or {}.
+
+    Before is the last run before the first grade since nobody gave one for a PAUSE, or
+    the first run, if all are later: then is_late. After is the last run, where it has
+    other judgements than that. It says what has changed, see there."""
+    rows = last_rows(source)
+    rows = rows[~rows["judge"].str.lower().isin(SETTLED)]  # they may meet another day
+    times = pd.to_datetime(rows["time"], errors="coerce", utc=True).sort_values()
+    steps = times.diff()
+    starts = times[~(steps <= PAUSE)].dropna()
+    runs = [run for run in history.runs_of(source) if "gain" in run]
+    if not runs or starts.empty:
+        return (runs[-1] if runs else {}), {}
+    earlier = [run for run in runs if pd.Timestamp(run["time"]) < starts.iloc[-1]]
+    before = {**(earlier or runs)[-1 if earlier else 0], "is_late": not earlier}
+    _, after = history.with_changes([before, runs[-1]])
+    return before, after if after["judgements"] != before["judgements"] else {}
 
 
 def left_of_others(source: Path, person: str) -> str:

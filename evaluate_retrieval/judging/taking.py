@@ -3,6 +3,7 @@
 What is taken goes into judgements-NAME.csv, from where `adding` takes it, as of a
 session in a terminal."""
 
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +20,10 @@ from evaluate_retrieval.reading.joining import PAIR
 SAVED = [*PAIR, "grade", "judge", "time", "text"]  # what a file must have
 TAKEN_COLUMNS = [*corpus.TO_JUDGE, "grade", *grading.WHO_AND_WHEN, *grading.BESIDE]
 LONGEST_NOTE = 300  # characters of a note
+OLDER = "%s: %s grades are older than another one of the same person, which counts: "
+OLDER += "where a clock was wrong, judge these pairs again"
 OTHER = "is not what this folder has dealt: is it of another one?"
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -74,13 +78,7 @@ def of_this_folder(
     rows["note"] = rows["note"].map(grading.one_line).str.slice(0, LONGEST_NOTE)
     rows["want"] = rows["want"].map(grading.one_line).str.slice(0, LONGEST_NOTE)
     rows = rows.merge(dealt[[*corpus.TO_JUDGE, "text"]], on=keys)
-    needed = {*rows["document"]}
-    hashes = {
-        each["id"]: dealing.hash_of_text(each)
-        for each in folder.documents
-        if each["id"] in needed
-    }
-    is_same = rows["document"].map(hashes) == rows["text"]
+    is_same = dealing.with_texts(rows, folder.documents)["text"] == rows["text"]
     rows = rows[is_same].sort_values("time", kind="stable")
     return SavedGrades(
         rows[TAKEN_COLUMNS].reset_index(drop=True), int((~is_same).sum())
@@ -90,13 +88,21 @@ def of_this_folder(
 def take_in(source: Path, taken: pd.DataFrame) -> int:
     """Add rows to the files of those who judged: how many were not there yet.
 
-    taken: see `SavedGrades`. Each person's rows go to judgements-NAME.csv."""
+    taken: see `SavedGrades`. Each person's rows go to judgements-NAME.csv. A device
+    whose clock was ahead, with a file that comes in hours later, looks like one that
+    was right: nothing tells which grade was last. So the log says where two differ."""
     n_new = 0
     for person, rows in taken.groupby("judge", sort=False):
         path = source / f"judgements-{person}.csv"
         rows = rows.map(grading.one_line)
         there, _ = grading.read_judgements(path, TAKEN_COLUMNS)
         new = rows[~_as_a_page_has(rows).isin(_as_a_page_has(there))]
+        known = pd.concat([there, new]).sort_values("time", kind="stable")
+        counts = known.drop_duplicates(PAIR, keep="last")
+        both = new.merge(counts, on=PAIR, suffixes=("", "_there"))
+        is_older = both["time"] < both["time_there"]
+        if n_older := (is_older & (both["grade"] != both["grade_there"])).sum():
+            log.warning(OLDER, person, f"{n_older:,}")
         if len(new):
             grading.append_rows(
                 path, TAKEN_COLUMNS, new[TAKEN_COLUMNS].to_numpy().tolist()

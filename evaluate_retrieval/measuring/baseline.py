@@ -1,7 +1,7 @@
 """Is a search worse than it was? What a run has measured, against a baseline.
 
 Both rankings are scored with the judgements of this run, query by query. So an
-edited grade counts for both. docs/how-to/gate.md says what the outcomes mean."""
+edited grade counts for both. docs/reference/rules.md says what the outcomes mean."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -14,11 +14,12 @@ from evaluate_retrieval.measuring import intervals, looks, tuning
 from evaluate_retrieval.measuring.grounds import Grounds, grounds_of, upper_bound
 from evaluate_retrieval.measuring.plan import most_lost
 from evaluate_retrieval.measuring.scored import Measured, lost_share, n_equal
-from evaluate_retrieval.words.constants import MARGIN
+from evaluate_retrieval.words.constants import LARGE, MARGIN
 
 # What a first look may spend on one side: of a search that ships, and of one kept out
 ERRORS = (looks.SHIP / 2, looks.KEEP / 2)
 GAINS = ["difference", "low", "high", "p", "lowest", "highest", "lost", "at_most"]
+GAINS += ["n_lost", "significant"]
 GAINS += [
     "p_worse",
     "expected",
@@ -31,7 +32,12 @@ GAINS += [
     "below",
 ]
 ZEROS = ["difference", "low", "high", "lowest", "highest", "lost", "at_most"]
-ZEROS += ["after_losses", "expected", "most"]  # of searches that rank the same
+ZEROS += [
+    "n_lost",
+    "after_losses",
+    "expected",
+    "most",
+]  # of searches that rank the same
 
 
 @dataclass(frozen=True)
@@ -62,13 +68,14 @@ def gains_table(
 
     errors: by candidate, what shipping it and keeping it out may spend on one side,
     see `looks.level`; else ERRORS. known: if it was computed before. Columns: those of
-    `compared`; ships and below. p is corrected by Holm for all candidates; of one with
-    fewer than tuning.FEW complete queries it is 1.
+    `compared`; significant, ships and below. p is corrected by Holm for all candidates;
+    of one with fewer than tuning.FEW complete queries it is 1.
 
-    ships: by each estimate the gain is significant, what is to be expected is at least
-    the margin, and it would be above 0 if as many queries as at_most lost all they can.
-    Without the latter 1 % of queries, which a sample seldom has, could lose all that
-    the others gain. below: a bound on the gain is below the margin."""
+    significant: by each estimate the gain is, and it would be above 0 if as many
+    queries as at_most lost all they can. Without the latter 1 % of queries, which a
+    sample seldom has, could lose all that the others gain. ships: so it is, and what is
+    to be expected is at least the margin. below: a bound on the gain is below the
+    margin."""
     names = [name for name in measured.values if name != incumbent]
     errors = dict.fromkeys(names, ERRORS) | dict(errors or {})
     known = known or known_of(measured, incumbent)
@@ -85,8 +92,10 @@ def gains_table(
     # Holm's steps, each with its own level: where a look may spend nothing, none passes
     in_parts = (table["p"] / spent.where(spent > 0)).fillna(np.inf).clip(upper=1e9)
     is_significant = (intervals.holm(in_parts) < 1) & (table["lowest"] > 0)
-    pays = (table["expected"] >= margin) & (table["after_losses"] > 0)
-    table["ships"] = is_tested & is_significant & pays
+    outweighs = table["after_losses"] > 0
+    table["significant"] = is_tested & is_significant & outweighs
+    # only these two look at the margin: a page has a slider for it, see page.js
+    table["ships"] = table["significant"] & (table["expected"] >= margin)
     table["below"] = is_tested & (table["most"] < margin)
     table["p_worse"] = table["p_worse"].where(is_tested, 1.0)
     table[["p", "p_worse"]] = table[["p", "p_worse"]].apply(intervals.holm)
@@ -156,9 +165,10 @@ def compared(
     needs that count, and why and share, see `Grounds`. difference, low, high: the gain
     on these, and its 95 % interval. lowest, highest: the ends of the intervals of all
     estimates. p, p_worse: of the weakest of better, and of worse. lost: the share of
-    queries that lose more than LARGE; at_most: an exact bound on it (Clopper and
-    Pearson), for n_tests candidates. after_losses: the lowest gain if so many did.
-    expected: see there, and most: see `upper_bound`, each with an error on one side."""
+    queries that lose more than LARGE, and n_lost how many; at_most: an exact bound on
+    it (Clopper and Pearson), for n_tests candidates. after_losses: the lowest gain if
+    so many did. expected: see there, and most: see `upper_bound`, each with an error on
+    one side."""
     n = len(ground.gain)
     figures = {
         "n": n,
@@ -187,6 +197,7 @@ def compared(
         "highest": worse["high"].max(),
         "p_worse": _weakest(worse, estimates.iloc[0]),
         "lost": lost,
+        "n_lost": int((ground.gain < -LARGE).sum()),
         "at_most": float(most_lost(lost, n_same, n_tests)),
         "after_losses": (better["difference"] - margins).min(),
         "expected": min(expected(row, ship) for row in better.to_dict("records")),

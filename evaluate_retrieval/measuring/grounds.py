@@ -1,6 +1,6 @@
 """On which queries, and by which estimates, a verdict on two searches may rest.
 
-docs/reference/command.md has the table of it, and docs/evidence/verdicts.md how often
+docs/reference/rules.md has the table of it, and docs/evidence/verdicts.md how often
 it errs."""
 
 from collections.abc import Callable, Mapping

@@ -37,9 +37,9 @@ def forbidden_shown(
     ids = trec.query_ids(measured.queries)
     for lists in measured.lists_of(name):
         for query_id, ranked in zip(ids, lists, strict=True):
-            both = forbidden.get(query_id, set()) & {*ranked.astype(str)}
-            if both:
-                shown[query_id] = shown.get(query_id, set()) | both
+            leaked = forbidden.get(query_id, set()) & {*ranked.astype(str)}
+            if leaked:
+                shown[query_id] = shown.get(query_id, set()) | leaked
     return shown
 
 

@@ -26,8 +26,7 @@ from evaluate_retrieval.reading import corpus, trec
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.words.constants import NOT_WORSE, UNDECIDED, WORSE
 
-TOP = 3  # results of each search that a page shows
-MOST = 10  # gains, and losses, that a page shows
+MOST = 10  # gains, and losses, that a page shows open
 MOST_VALUES = 12  # a column of more different values is no slice
 FEWEST = 5  # groups; of a slice with fewer only the number is told
 LENGTHS = {"1 to 3 words": 3, "4 to 7 words": 7, "8 words and more": np.inf}
@@ -145,27 +144,6 @@ def exit_code(figures: Mapping[str, Any], margin: float) -> tuple[int, str]:
     if figures["highest"] < 0:
         doubt = "it is worse, but perhaps by less than the margin."
     return UNDECIDED, f"The interval includes {limit}: {doubt}"
-
-
-def largest(
-    queries: utils.Queries,
-    rankings: Mapping[str, utils.Rankings],
-    values: pd.DataFrame,
-    pair: tuple[str, str],
-) -> list[list[dict]]:
-    """The queries with the largest gains, and those with the largest losses.
-
-    rankings: a dict of name: ids, (n_queries, depth). values: see `summary`.
-    Returns two lists of dicts, see `extremes`: question, course, a and b (the
-    metric of both), ids (the first TOP of both), and grades, a dict of id:
-    grade."""
-    a = values[pair[0]]
-    b = values[pair[1]]
-    tops = [[list(ids[:TOP]) for ids in rankings[name]] for name in pair]
-    table = queries[["question", "course"]].reset_index(drop=True)
-    table = table.assign(a=a, b=b, ids=list(map(list, zip(*tops, strict=True))))
-    table["grades"] = utils.qrels_of(utils.right_answers(queries))
-    return extremes(table, a - b)
 
 
 def extremes(table: pd.DataFrame, gains: pd.Series) -> list[list[dict]]:

@@ -10,9 +10,8 @@ import pandas as pd
 import scipy  # loads its parts when they are used
 
 from evaluate_retrieval.measuring import intervals
-from evaluate_retrieval.words.constants import FEW, LARGE, LEVEL, MARGIN
+from evaluate_retrieval.words.constants import FEW, LARGE, LEVEL, MARGIN, SURE
 
-SURE = 0.02  # how often the bound on such losses is wrong
 # How much the gain of one search over another differs from query to query, as a
 # standard deviation for each need: the lowest, the median and the highest of two pairs
 # of searches on our queries and on each collection of notebook 06. A test computes them

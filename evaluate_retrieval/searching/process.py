@@ -1,6 +1,6 @@
 """A search as a process: it reads a line of JSON for each query, and writes one.
 
-docs/how-to/your-searches.md has the protocol. The processes of a run live in an event
+docs/reference/searches.md has the protocol. The processes of a run live in an event
 loop. It has a thread of its own, because a notebook has a loop already.
 
 An answer belongs to a query. One that names its query is compared with it. Of a program

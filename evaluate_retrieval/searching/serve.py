@@ -4,7 +4,7 @@ A second word is JSON: where lists and ids lie in an answer, see `returned.ids_o
 `address` answers with a server, by the functions of this module.
 
 A line of JSON comes in for each query, and one goes out with ids or an error, see
-docs/how-to/your-searches.md. Only the standard library is needed, so a file may run
+docs/reference/searches.md. Only the standard library is needed, so a file may run
 under another Python than ours."""
 
 # so that no type is evaluated: an older Python does not know `str | None`

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from evaluate_retrieval.words.constants import FEW, LARGE, UNITS
+from evaluate_retrieval.words.constants import FEW, UNITS
 from evaluate_retrieval.words.templates import line_of
-from evaluate_retrieval.words.text import plain
+from evaluate_retrieval.words.text import bare_name, plain
+from evaluate_retrieval.words.tiles import lost_much
 
 
 def headline(decision: Any) -> str:
@@ -13,14 +14,18 @@ def headline(decision: Any) -> str:
     if decision.verdict != "undecided":
         return _first_words(decision)
     action = "keep" if decision.incumbent else "take"
-    return f"Not decided: {action} “{decision.name}” for now"
+    return f"Not decided: {action} “{_short_name(decision)}” for now"
 
 
 def _first_words(decision):
     if decision.verdict == "undecided":
         return "Not decided"
     action = decision.verdict.capitalize() if decision.incumbent else "Take"
-    return f"{action} “{decision.name}”"
+    return f"{action} “{_short_name(decision)}”"
+
+
+def _short_name(decision):
+    return bare_name(decision.name, [*decision.table.index, *decision.close])
 
 
 def says(decision: Any) -> str:
@@ -30,23 +35,60 @@ def says(decision: Any) -> str:
 
 def why(decision: Any) -> str:
     """A decision in words, without its first ones, which are a headline."""
-    shown = {"decision": decision, "few": FEW, "large": LARGE, "units": UNITS}
-    parts = [leak(name, n, decision.n) for name, n in decision.leaks.items()]
-    parts.append(line_of("decision.txt.j2", **shown))
-    parts += [trouble(name, went) for name, went in decision.went.items()]
+    leaks = [leak(name, n, decision.n) for name, n in decision.leaks.items()]
+    others = warnings(decision)[len(leaks) :]
+    parts = [*leaks, reason(decision), *details(decision), *others]
+    return " ".join(filter(None, parts))
+
+
+def reason(decision: Any) -> str:
+    """The sentence that a decision rests on."""
+    return _of_decision(decision, "first")
+
+
+def _of_decision(decision, part):
+    losses = ""
+    row = decision.row if decision.rival else {"why": "same"}
+    if row["why"] != "same" and (row["n_lost"] or decision.verdict == "ship"):
+        losses = lost_much(row, decision.rival, len(decision.table))
+    shown = {"decision": decision, "few": FEW, "units": UNITS, "losses": losses}
+    return line_of("decision.txt.j2", part=part, **shown)
+
+
+def warnings(decision: Any) -> list[str]:
+    """What must not be missed: what is forbidden, has failed, or breaks a limit."""
+    leaks = [leak(name, n, decision.n) for name, n in decision.leaks.items()]
+    failed = [
+        trouble(name, each) for name, each in decision.went.items() if _failed(each)
+    ]
+    broken = [guard(row) for row in decision.guards if row["code"]]
+    return [*leaks, *failed, *broken]
+
+
+def _failed(went):
+    """Whether calls failed, or nothing at all is found. went: see `own.Went`."""
+    return went.n_failed or went.is_out
+
+
+def details(decision: Any) -> list[str]:
+    """What is to be known beside a reason and the warnings: sentences."""
+    parts = [_of_decision(decision, "rest")]
+    parts += [
+        trouble(name, went) for name, went in decision.went.items() if not _failed(went)
+    ]
     if decision.name in decision.leak_bounds and decision.name not in decision.leaks:
         parts.append(no_leak(decision.name, *decision.leak_bounds[decision.name]))
     parts += [
         guard(row)
         for row in decision.guards
-        if row["code"] or row["search"] == decision.name
+        if not row["code"] and row["search"] == decision.name
     ]
     if decision.trial > 1:
         ship = f"to ship, p has to be below {decision.level:.2g}"
         parts.append(f"This is trial {decision.trial} on these queries: {ship}.")
     if decision.looks > 1:
         parts.append(looked_at(decision.looks))
-    return " ".join(filter(None, parts))
+    return parts
 
 
 def looked_at(n: int) -> str:
@@ -198,10 +240,50 @@ def n_runs(n: int) -> str:
     return f"Runs so far: {n:,}." if n else "No run has kept its figures here yet."
 
 
-def pair(figures: Mapping[str, Any], names: tuple[str, str]) -> str:
-    """The figures of two searches. figures: see `pairs.summary`."""
-    shown = {"figures": figures, "names": names, "large": LARGE, "units": UNITS}
-    return line_of("pair.txt.j2", **shown)
+def pair(
+    figures: Mapping[str, Any], names: tuple[str, str], parts: str = "first rest"
+) -> str:
+    """The figures of two searches. figures: see `pairs.summary`; parts: of the text."""
+    losses = ""
+    if figures["groups"] > 1:
+        losses = lost_much(figures, names[0], figures["n_candidates"])
+    shown = {"figures": figures, "names": names, "units": UNITS, "losses": losses}
+    texts = [line_of("pair.txt.j2", part=part, **shown) for part in parts.split()]
+    return " ".join(filter(None, texts))
+
+
+def pair_headline(figures: Mapping[str, Any], names: tuple[str, str]) -> str:
+    """What two searches come to, for the top of their page."""
+    new, old = (bare_name(name, names) for name in names)
+    if figures["groups"] < 2:
+        return f"Too little is judged to compare “{new}” with “{old}”"
+    if figures["order"]:
+        return f"“{new}” is {figures['order']} than “{old}”"
+    if figures["order_as_it_is"]:
+        return f"Unjudged results could turn the order of “{new}” and “{old}”"
+    return f"“{new}” and “{old}” cannot be told apart"
+
+
+def order_of_all(table: Any, base: str, noun: str = "searches") -> str:
+    """How many rows of a table are better than a base, and worse: one sentence."""
+    if len(table) == 1:
+        [row] = table.to_dict("records")
+        said = (
+            f"significantly {row['order']} than"
+            if row["order"]
+            else "not decided against"
+        )
+        return f"“{table.index[0]}” is {said} “{base}”"
+    better, worse = (int(table["order"].eq(word).sum()) for word in ("better", "worse"))
+    of_all = f"Of {len(table)} {noun}, {better or 'none'}"
+    return f"{of_all} significantly better than “{base}”, {worse or 'none'} worse"
+
+
+def made_of(setting: Mapping[str, Any]) -> str:
+    """What a search of ours adds up, such as words 0.2 + vectors 0.8; else ""."""
+    parts = {"words": setting.get("text"), "vectors": setting.get("vectors")}
+    added = [f"{name} {weight:g}" for name, weight in parts.items() if weight]
+    return " + ".join(added) if len(added) > 1 else ""
 
 
 def plan(plan: Any, name: str, unit: str = "needs") -> str:

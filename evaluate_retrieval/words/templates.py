@@ -21,7 +21,13 @@ def _percent(share, decimals=0):
 
 def _signed(value, decimals=3):
     """A difference as text: with its sign, and a minus as wide as the plus."""
-    return f"{value:+.{decimals}f}".replace("-", "−")
+    text = f"{value:+.{decimals}f}"
+    return f"{0:.{decimals}f}" if not float(text) else text.replace("-", "−")
+
+
+def chance(p: float) -> str:
+    """A p value as text."""
+    return "below 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def beside(n_groups: int, n: int, unit: str) -> str:
@@ -47,6 +53,7 @@ def templates() -> Any:
         "ids": _ids,
         "percent": _percent,
         "signed": _signed,
+        "chance": chance,
         "beside": beside,
         "thousands": "{:,}".format,
     }

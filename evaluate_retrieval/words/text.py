@@ -80,6 +80,19 @@ def printable(text: str) -> str:
     return re.sub(controls, "", text)
 
 
+def bare_name(name: object, names: Iterable[object] = ()) -> str:
+    """The name of a search without "own: " or "run: ", unless another is called so.
+
+    names: of all searches."""
+    bare = re.sub("^(own|run): ", "", str(name))
+    is_shared = any(
+        re.sub("^(own|run): ", "", str(other)) == bare
+        for other in names
+        if other != name
+    )
+    return str(name) if is_shared else bare
+
+
 MARKUP = r"""[\\`*_{}\[\]()#+!|~$@:<>&"'-]"""  # of Markdown and HTML
 
 

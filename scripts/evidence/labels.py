@@ -4,7 +4,7 @@ Real edits: a documentation at three dates. Rules were found on the first two, a
 on the last two. What a sample of decisions was worth is in labels-read.csv, by ids.
 Made edits: our FAQ and two collections, aged by the rules of scripts/aging.py.
 python scripts/evidence/labels.py --edits FOLDER prints the tables of
-docs/how-to/labels.md, which says how the files of FOLDER are made."""
+docs/evidence/labels.md, which says how the files of FOLDER are made."""
 
 import argparse
 import sys
@@ -233,7 +233,7 @@ def main():
         }
         print(f"**real edits**\n\n{as_markdown(real)}")
     else:
-        print(f"no editions in {options.edits}: docs/how-to/labels.md says which")
+        print(f"no editions in {options.edits}: docs/evidence/labels.md says which")
 
 
 if __name__ == "__main__":

@@ -238,7 +238,7 @@ def test_a_second_run_is_kept_out_of_the_results(said_by, line):
 def test_the_files_of_a_run_have_its_figures(said_by):
     _, result, _ = said_by("{data} {own} --incumbent bad")
     out = said_by.out
-    assert "Ship “own: good”" in (out / "report.html").read_text()
+    assert "Ship “good”" in (out / "report.html").read_text()
     board = pd.read_csv(out / "leaderboard.csv").set_index("search")
     assert board["ndcg"].iloc[[0, -1]].to_dict() == {"own: good": 1, "own: bad": 0.25}
     gains = {row["search"]: row["difference"] for row in result["candidates"]}

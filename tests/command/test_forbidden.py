@@ -124,7 +124,7 @@ def test_a_file_says_what_a_query_or_a_role_must_not_see(tenants):
     _, facts = said("evaluate", tenants, "--incumbent", "old", "--out", out)
     # q3 has d3 first, and q4 second; q50 and q51 have theirs second
     assert facts["forbidden"] == {"run: new": 4, "run: old": 2, "run: safe": 2}
-    first = "Keep “run: old”. “run: new” shows a forbidden document for 4 of 60"
+    first = "Keep “old”. “run: new” shows a forbidden document for 4 of 60"
     assert facts["says"].startswith(first)
     bound = facts["leak_bounds"]["run: new"]
     assert bound["needs"] == 32

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import html
 import itertools
 import json
 import re
@@ -11,11 +12,12 @@ import pandas as pd
 import pytest
 from refusals import refused
 
-from evaluate_retrieval import judge
+from evaluate_retrieval import evaluate, judge
 from evaluate_retrieval.commands import manifest
 from evaluate_retrieval.judging import dealing, grading, pages, settling
 from evaluate_retrieval.line import main
 from evaluate_retrieval.reading import corpus, files, folder
+from evaluate_retrieval.words.templates import templates
 
 NASTY = "</script><script>alert(1)</script><img src=x onerror=alert(2)> {{ 1 }}"
 RULE = "query_id,query,course,kind,document,grade\n"
@@ -191,6 +193,28 @@ def test_a_page_of_a_clock_that_is_ahead_hides_no_correction(shop):
     assert rows["time"].head(n).is_monotonic_increasing
     assert rows["time"].max() <= grading.now()
     assert {*grading.last_grades(path)["grade"]} == {"0"}
+
+
+@pytest.mark.filterwarnings("ignore:.*all of one need")
+def test_an_older_grade_of_a_person_that_does_not_count_is_told(shop, caplog):
+    """A clock that was ahead hours ago looks right: no later correction is hidden."""
+    facts = write_pages(shop)["me"]
+    paths = [
+        saved(facts, grade, shop.parent / f"{grade}.csv", time=time)
+        for grade, time in {
+            "2": "2026-11-28T13:00:00.000Z",  # judged at 10, by a clock that is ahead
+            "1": "2026-11-28T11:00:00.000Z",
+        }.items()
+    ]
+    add(shop, paths[0])
+    add(shop, paths[1])
+    n = len(facts["pairs"])
+    said = f"me: {n} grades are older than another one of the same person"
+    assert [each for each in caplog.messages if said in each]
+    assert set(settling.last_rows(shop)["grade"]) == {"2"}
+    caplog.clear()
+    add(shop, *paths)  # what is there says nothing
+    assert not [each for each in caplog.messages if "are older" in each]
 
 
 def test_a_page_has_pairs_of_complete_queries_in_the_folders_order(shop):
@@ -542,3 +566,78 @@ def test_who_leads_sees_how_much_and_how_alike(shop):
         row[:5] for row in cells
     ]
     assert "<script" not in text
+
+
+def decided(shop, out):
+    """Run the command on two searches, of which old runs today: what it answers."""
+    names = [f"d{n}" for n in range(4)]
+    searches = {
+        "old": lambda question, course: names[::-1],
+        "new": lambda question, course: names,
+    }
+    how = {"searches": searches, "incumbent": "old", "only_own": True}
+    return evaluate(shop, out=out, **how)
+
+
+def hour_of_two(tmp_path, top):
+    """A folder with a run before ann and ben judge: its paths, and what it answered.
+
+    top: the document that both call good, by the number of a query."""
+    shop = make_folder(tmp_path / "shop", n_queries=0, n_documents=4)
+    (shop / "queries.txt").unlink()
+    rows = [
+        f"q{n},{corpus.short_hash(str(n))} kettle,all,tail,d{document},{grade}"
+        for n in range(50)
+        for document, grade in ((1, 1), (2, 0))
+    ]
+    (shop / "judged-queries.csv").write_text("\n".join([RULE.strip(), *rows, ""]))
+    out = tmp_path / "out"
+    before = decided(shop, out)
+    files = []
+    for person, of_page in write_pages(shop, "--people", "ann,ben").items():
+        asked = [int(query["query_id"][1:]) for query in of_page["queries"]]
+        grades = [
+            "2" if document == f"d{top(asked[query])}" else "0"
+            for query, document in of_page["pairs"]
+        ]
+        path = tmp_path / f"saved-{person}.csv"
+        files.append(saved(of_page, grades.__getitem__, path, time=grading.now()))
+    add(shop, *files)
+    return shop, out, before
+
+
+signed = templates().filters["signed"]
+
+
+def lead_rows(out):
+    """The paragraphs of the page for who leads, and the rows of its last table."""
+    text = html.unescape((out / "judge-lead.html").read_text("utf-8"))
+    rows = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in text.split("<tr>")]
+    return text, [row for row in rows if "UTC" in "".join(row[:1])]
+
+
+@pytest.mark.parametrize("is_better", [True, False])
+def test_who_leads_sees_the_decision_before_and_after(tmp_path, is_better):
+    def top(number):
+        return 0 if is_better else number % 2 * 3
+
+    shop, out, before = hour_of_two(tmp_path, top)
+    text, rows = lead_rows(out)
+    assert "No run has the grades of this hour yet." in text
+    assert len(rows) == 1
+    after = decided(shop, out)
+    text, rows = lead_rows(out)
+    assert out / "judge-lead.html" in after.files
+    assert before["verdict"] == "undecided"
+    words = (
+        ["undecided", "ship “own: new”"] if is_better else ["undecided", "undecided"]
+    )
+    assert [row[1] for row in rows] == words, after.says
+    said = "was undecided, and is ship “own: new” now" if is_better else "is as before"
+    assert f"<b>The decision {said}" in text
+    for row, result in zip(rows, [before, after], strict=True):
+        [gain] = result["candidates"]
+        assert f"“own: new” over “own: old”: {signed(gain['difference'])} (" in row[2]
+        assert f"({signed(gain['low'])} to {signed(gain['high'])})" in row[2]
+        assert row[3] == f"{gain['n']} judged"
+    assert int(rows[1][4]) > int(rows[0][4])

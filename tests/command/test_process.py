@@ -89,7 +89,7 @@ LANGUAGES = {  # what runs the example, and the tool that has to be there
 
 
 def test_the_examples_in_four_languages_find_what_they_look_up(searches, tmp_path):
-    page = (places.ROOT / "docs/how-to/your-searches.md").read_text(encoding="utf-8")
+    page = (places.ROOT / "docs/reference/searches.md").read_text(encoding="utf-8")
     table = queries(15).assign(question=[f"q {n}{ODD[n % 5]}" for n in range(15)])
     rankings = [(IDS[n:] + IDS[:n])[: n % 7] for n in range(15)]
     by_question = dict(zip(table["question"], rankings, strict=True))
@@ -299,8 +299,13 @@ def hanging(searches, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LEAVES)
-@pytest.mark.parametrize("number", ENDED)
+@pytest.mark.parametrize(
+    ("number", "name"),
+    [  # a closed terminal ends it as SIGTERM does
+        *((number, name) for number in ("SIGTERM", "SIGKILL") for name in LEAVES),
+        ("SIGHUP", "a function with a pool"),
+    ],
+)
 def test_nothing_is_left_when_the_command_is_ended(hanging, tmp_path, name, number):
     run = subprocess.Popen(hanging(name))
     wait_until((tmp_path / "asked").exists)

@@ -8,11 +8,12 @@ import pytest
 from bs4 import BeautifulSoup
 
 from evaluate_retrieval.commands import report, steps
-from evaluate_retrieval.measuring import decision, pairs, plan, scored
+from evaluate_retrieval.measuring import decision, pairs, scored
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.searching import built_in, embedding
-from evaluate_retrieval.words import sentences, templates
+from evaluate_retrieval.words import templates
 
+SUM = built_in.SUM
 TEXT = '<script>alert(1)</script> & "c"'
 N = 60
 QUERIES = pd.DataFrame({"question": TEXT, "course": "all", "document": [{"a": 1}] * N})
@@ -38,40 +39,52 @@ def test_names_and_texts_of_people_are_shown_as_text(tmp_path):
     table = pd.DataFrame({TEXT: [TEXT, TEXT]}, index=[TEXT, "other"])
     sections = [report.section(TEXT, TEXT, table, code=TEXT)]
     shown = tag_of(tmp_path / "page", sections=sections, top=None)
-    assert not shown("script")
+    has_only_our_script(shown)
     tags = [string.parent.name for string in shown(string=TEXT)]
     assert tags == ["h2", "p", "th", "th", "td", "td", "pre"]
 
 
-@pytest.mark.parametrize(("new", "says"), [(40, "27 more"), (8, "27 fewer")])
+def has_only_our_script(shown):
+    [script] = shown("script")
+    assert "alert" not in script.text
+
+
+@pytest.mark.parametrize(
+    ("new", "says"), [(40, "+27 of 100 queries more"), (8, "−27 of 100 queries fewer")]
+)
 def test_the_decision_says_what_it_means_for_the_first_result(new, says, tmp_path):
     """24 of 60 by the incumbent."""
     measured, pair = measured_of(**{TEXT: new, "old": 24}), (TEXT, "old")
     first = pairs.first_relevant(measured, pair)
     assert first["counts"] == [new, 24]
     verdict = decision.decide(measured, "old")
-    top = {
-        "evaluated": SimpleNamespace(
-            verdict=verdict,
-            why="",
-            changes="",
-            figures=1,
-            first=first,
-            pair=pair,
-            segments=[],
+    evaluated = SimpleNamespace(
+        verdict=verdict,
+        pair=pair,
+        figures=pairs.summary(measured, pair),
+        first=first,
+        folder=SimpleNamespace(measure=measured.measure),
+        results=SimpleNamespace(
+            whole=measured, board=pd.DataFrame({"ms_per_query": {TEXT: 1200.4}})
         ),
-        "measured": measured,
-        "headline": sentences.headline(verdict),
-        "base": "old",
-        "level": plan.LEVEL,
-        "gains": report.with_counts(verdict.table, "old", measured),
-        "of_pair": "",
-    }
+        candidates=SimpleNamespace(searches={TEXT: built_in.BuiltIn(None, [], SUM)}),
+        margin=decision.MARGIN,
+        **{key: [] for key in ("more", "changes", "segments")},
+    )
+    top = report.drawn(evaluated, verdict.table, "old")
     shown = tag_of(tmp_path / "page", sections=[], top=top)
-    assert not shown("script")
-    assert f"about {says} have a relevant document first" in shown.b.text
+    has_only_our_script(shown)
+    gain, risk, cost = (tile.text for tile in shown.dl("dd"))
+    assert f"{says} have a relevant document first" in gain
+    assert f"Here: {new} instead of 24 of 60." in gain
+    assert "lost much" in risk
+    assert cost == "1,200 ms a query; nobody measured the other."
+    assert "words 0.2 + vectors 0.8" in shown.find(class_="about").text
     counts = f"{max(new - 24, 0)} queries better, {max(24 - new, 0)} worse."
-    assert shown.find(role="img")["aria-label"].endswith(counts)
+    assert shown.find(class_="forest")["aria-label"].endswith(counts)
+    squares = [square["class"] for square in shown.find(class_="units")("a")]
+    assert squares.count(["better"]) == max(new - 24, 0)
+    assert len(squares) == N
     assert shown.h1.text == (f"Ship “{TEXT}”" if new == 40 else "Keep “old”")
 
 
@@ -100,17 +113,19 @@ def test_each_query_has_a_bar_and_its_figures_are_told():
     assert "2 better, 1 the same, 1 worse" in shown.div["aria-label"]
 
 
-def test_decided_and_undecided_differences_have_a_section_each():
-    """A search that is coloured in the picture is decided, and a grey one is not."""
+def test_what_is_coloured_in_the_picture_is_decided_and_grey_is_not():
     table = pd.DataFrame(
-        {"difference": [-0.1, 0.0, 0.2], "order": ["worse", "", "better"]},
+        {"difference": [-0.1, -0.0001, 0.2], "order": ["worse", "", "better"]},
         index=["behind", "close", "ahead"],
-    ).assign(low=0.1, high=0.3, p=0.001)
-    decided, undecided = report._of_gains(table, "base", "generated")
-    assert decided["names"] == ["ahead", "behind"]
-    assert undecided["names"] == ["close"]
-    assert decided["rows"][0] == ["0.200", "0.100", "0.300", "0.001"]
-    assert len(report._of_gains(table[1:2], "base", "generated")) == 1
+    ).assign(low=0.1, high=0.3, p=[0.0004, 0.5, 0.001])
+    shown = report._of_gains(table, "base", "generated")
+    assert shown["names"] == ["ahead", "close", "behind"]
+    assert shown["rows"] == [
+        ["0.200", "0.100", "0.300", "0.001", "better"],
+        ["0.000", "0.100", "0.300", "0.500", "not decided"],
+        ["-0.100", "0.100", "0.300", "below 0.001", "worse"],
+    ]
+    assert shown["folded"]
 
 
 def test_judgements_that_name_relevant_documents_only_are_called_listed():
@@ -139,7 +154,7 @@ TEXTS = {  # by language: section, question and text
 SETTINGS = {
     "text": {"text": 1, "heading": 2, "k1": 2.0},
     "chunks": {"vectors": 1, "embedded": "vectors: chunks"},
-    "sum": built_in.SUM | {"b": 0.5},
+    "sum": SUM | {"b": 0.5},
 }
 QUESTIONS = {
     "english": ["sound of the hum", "dark earth", "nothing"],

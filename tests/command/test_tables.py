@@ -27,7 +27,6 @@ def bad(question, course):
 SEARCHES = {"good": good, "bad": bad}
 """
 OWN = {"product", "your rank"}  # columns of a user's: the page cannot name them
-OF_MODEL = {"model_says_relevant", "model"}  # which no test asks
 BESIDE = ["judged-queries.csv", "judgements-ann.csv", "judged-texts.csv"]  # documents
 FILES = ["leaderboard.csv", "queries.csv", "failures.csv", "judge-next.csv", *BESIDE]
 FILES += ["labels.csv", "calls.csv", "run.json", "baseline.json.gz"]
@@ -54,7 +53,7 @@ def rows_of(heading):
 def columns_of(heading):
     """The columns of a table of the page: those always there, and *only if* ones."""
     always, only_if = set(), set()
-    for name, _, meaning, _ in rows_of(heading):
+    for name, meaning, *_ in rows_of(heading):
         target = only_if if meaning.startswith("**only if**") else always
         target.update(re.findall(r"`([^`]+)`", name))
     return always, only_if
@@ -202,7 +201,7 @@ def test_a_file_has_the_columns_of_the_page(written, name):
     paths = [folder / name for folder in folders]
     several = [columns_in(path) for path in paths if path.exists()]
     assert set.intersection(*several) == always
-    assert set.union(*several) - OWN == (always | only_if) - OF_MODEL
+    assert set.union(*several) - OWN == always | only_if
 
 
 @pytest.mark.parametrize("heading", SHOWN)
@@ -230,13 +229,3 @@ def test_columns_of_a_user_keep_their_names(written):
     _, results, _ = written
     tables = [path / "queries.csv" for path in results if path.name == "evaluate-full"]
     assert columns_in(tables[0]) >= OWN
-
-
-def test_who_writes_a_column_is_a_module():
-    rooms = ("utils.py", "course/**/*.py", "evaluate_retrieval/**/*.py")
-    modules = {path.stem for room in rooms for path in ROOT.glob(room)}
-    headings = re.findall(r"(?m)^##+ (.*)$", PAGE)
-    cells = [row[-1] for heading in headings for row in rows_of(heading)]
-    writers = {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
-    assert len(writers) > 15
-    assert writers - modules == set()

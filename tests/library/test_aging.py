@@ -26,7 +26,7 @@ def test_each_record_becomes_what_is_there_and_an_id_is_a_poor_guide():
     keeps = [truth[id_][0] in aging.KEEPS_RELEVANT for id_ in kept]
     is_it = [id_ in truth[id_][1] for id_ in kept]
     right = sum(a and b for a, b in zip(keeps, is_it, strict=True))
-    page = (ROOT / "docs" / "how-to" / "labels.md").read_text("utf-8")
+    page = (ROOT / "docs" / "evidence" / "labels.md").read_text("utf-8")
     [told] = re.findall(r"relevant labels (0\.\d\d) still .* what (0\.\d\d) of", page)
     shares = len(kept) / len(relevant), 1 - right / len(kept)
     assert told == tuple(f"{share:.2f}" for share in shares)

@@ -1,4 +1,4 @@
-"""The tables of docs/how-to/labels.md: their figures are made again."""
+"""The tables of docs/evidence/labels.md: their figures are made again."""
 
 import re
 
@@ -10,7 +10,7 @@ from evidence import labels as evidence
 from course import our_data
 from evaluate_retrieval.reading import folder, places
 
-PAGE = (places.ROOT / "docs" / "how-to" / "labels.md").read_text("utf-8")
+PAGE = (places.ROOT / "docs" / "evidence" / "labels.md").read_text("utf-8")
 READ = pd.read_csv(evidence.READ, dtype={"edition": str})
 EDITIONS = their_collections.folder("edits")
 of_real_edits = pytest.mark.skipif(not EDITIONS, reason="needs the three editions")

@@ -90,7 +90,7 @@ def test_there_is_one_rule_for_shipping_the_commands():
     assert rules.keys() >= {("09", "more"), ("13", "more"), ("15", "more")}
     for place, rule in rules.items():
         assert "command" in rule or "comando" in rule, place
-        assert "#the-rules" in rule or "#evaluate" in rule, place
+        assert "rules.md#" in rule or "#evaluate" in rule, place
 
 
 def test_a_clean_run_of_all_cells_left_no_error_or_warning(notebook):

@@ -244,14 +244,14 @@ def test_the_command_with_vectors_asks_nobody(whom, tmp_path):
     assert whom(COMMAND) == (set(), set())
 
 
-LIBRARIES = f"""import time
+LIBRARIES = """import time
 from course import elastic, llm
 from evaluate_retrieval.searching import embedding
 model = embedding.embedding_model(embedding.bundled_model())
 model.encode(["a text"])
 assert elastic.find_node()[0] is None
 llm.client(api_key="none")
-time.sleep({WAIT})
+time.sleep(2)  # these ask at once
 """
 
 

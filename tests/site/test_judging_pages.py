@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import socket
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import time
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from evaluate_retrieval import judge
+from evaluate_retrieval import evaluate, judge
 
 pytestmark = pytest.mark.slow
 NASTY = "</script><script>document.title='ran'</script><img src=x onerror=alert(1)>"
@@ -279,8 +280,7 @@ SCREENS = {
 }
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
 def test_axe_has_nothing_to_say_of_any_screen(opened, scheme, width):
     for name, reach in SCREENS.items():
         how = {"width": width, "height": 800}
@@ -340,6 +340,88 @@ def test_two_people_judge_and_settle_together(opened, tmp_path):
     assert axe_finds(page) == {}
     assert "12 of 12" in page.inner_text("table")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_what_a_screen_reader_is_told(opened):
+    """The names and roles that the browser gives to it."""
+    page = begin(opened())
+    page.keyboard.press("2")
+    query, title, _ = shown(page)
+    tree = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")
+    told = {}
+    texts = {}  # by the node that they stand in
+    for node in tree["nodes"]:
+        if not node["ignored"]:
+            name = node.get("name", {}).get("value", "")
+            told.setdefault(node["role"]["value"], []).append(name)
+            texts.setdefault(node.get("parentId"), []).append(name)
+    assert told["RootWebArea"] == ["ann judges: faq"]
+    assert told["heading"] == [query, title]
+    assert {*told["button"]} == {
+        "Save file",
+        "0 does not answer",
+        "1 helps a bit",
+        "2 answers it",
+        "? I cannot tell",
+        "u undo",
+        "n note",
+        "f unfold",
+        "g the rule",
+    }
+    assert told["group"] == ["grade"]
+    assert told["textbox"] == ["What the person wants"]
+    assert told["progressbar"] == ["judged"]
+    [live] = [node for node in tree["nodes"] if node["role"]["value"] == "status"]
+    assert {"name": "live", "value": {"type": "token", "value": "polite"}} in (
+        live["properties"]
+    )
+    assert texts[live["nodeId"]] == ["answers it, kept. u goes back"]
+
+
+def test_the_page_for_who_leads_has_the_figures_of_the_command(opened, tmp_path):
+    """A folder in which a new search ships once people have judged."""
+    source = tmp_path / "faq"
+    source.mkdir()
+    documents = [
+        {"id": f"d{n}", "question": f"Kettle {n}", "text": f"Kettle no {n}."}
+        for n in range(4)
+    ]
+    (source / "documents.json").write_text(json.dumps(documents))
+    rows = [
+        f"q{n},kettle {WORDS[n % 10]}{WORDS[n // 10]},all,tail,d{document},{grade}"
+        for n in range(50)
+        for document, grade in ((2, 1), (3, 0))
+    ]
+    header = "query_id,query,course,kind,document,grade"
+    (source / "judged-queries.csv").write_text("\n".join([header, *rows, ""]))
+    searches = {
+        "old": lambda question, course: ["d3", "d2", "d1", "d0"],
+        "new": lambda question, course: ["d0", "d1", "d2", "d3"],
+    }
+    out = tmp_path / "out"
+    how = {"searches": searches, "incumbent": "old", "only_own": True, "out": out}
+    results = [evaluate(source, **how)]
+    judge(source, page=True, people="ann", out=out)
+    page = begin(opened(path=out / "judge-ann.html"))
+    for pair in page.evaluate("data.pairs.map((pair) => pair[1])"):
+        page.keyboard.press("2" if pair == "d0" else "0")
+    with page.expect_download() as download:
+        page.click("#save")
+    judge(source, add=[download.value.path()], out=out)
+    results.append(evaluate(source, **how))
+    page = opened(path=out / "judge-lead.html", viewport={"width": 390, "height": 800})
+    assert axe_finds(page) == {}
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    rows = page.locator("table").last.locator("tbody tr").all()
+    for row, result in zip(rows, results, strict=True):
+        text = row.inner_text().replace("−", "-")
+        [gain] = result["candidates"]
+        figures = [float(each) for each in re.findall(r"[+-]\d\.\d{3}", text)]
+        told = [gain[name] for name in ("difference", "low", "high")]
+        assert figures == pytest.approx(told, abs=0.0005)
+        assert result["verdict"] in text
+        assert f"{gain['n']} judged" in text
+    assert results[0]["verdict"] != results[1]["verdict"]
 
 
 def test_a_printed_sheet_has_all_pairs_with_boxes(opened):

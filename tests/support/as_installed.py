@@ -1,7 +1,8 @@
-"""What the installed command makes of many folders: `as_installed.py FOLDER OUT`.
+"""What the installed command makes of folders: `as_installed.py FOLDER OUT NAME …`.
 
-FOLDER has a folder or a file for each. test_install runs this program in a fresh
-environment, and calls `as_read` in its own, too. It imports nothing else of ours."""
+FOLDER has a folder or a file for each; those of the names are evaluated, too.
+test_install runs this program in a fresh environment, and calls `as_read` in its own.
+It imports nothing else of ours."""
 
 import contextlib
 import importlib
@@ -65,11 +66,14 @@ def loaded():
     return sorted({name for module in modules for name in packages.get(module, [])})
 
 
-def main(source, out):
-    """Read and evaluate each folder, and print what came out as JSON."""
+def main(source, out, *names):
+    """Read each folder, evaluate those of the names, and print it all as JSON."""
     paths = sorted(Path(source).iterdir())
     results = {
-        path.name: [as_read(path), as_evaluated(path, Path(out) / path.name)]
+        path.name: [
+            as_read(path),
+            as_evaluated(path, Path(out) / path.name) if path.name in names else None,
+        ]
         for path in paths
     }
     summary = {

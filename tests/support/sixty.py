@@ -37,6 +37,28 @@ def write_folder(path):
     return path
 
 
+def write_agents(folder, n, agents):
+    """A folder of n questions, each of which takes two documents, and its agents.
+
+    agents: by name, how many documents of each question are found, in calls."""
+    (folder / "calls").mkdir(parents=True)
+    texts = [{"id": f"d{number}", "text": f"text {number}"} for number in range(2 * n)]
+    (folder / "documents.json").write_text(json.dumps(texts))
+    queries = [f"q{number},number {number}\n" for number in range(n)]
+    (folder / "queries.csv").write_text("".join(["id,text\n", *queries]))
+    pairs = [(f"q{number // 2}", f"d{number}") for number in range(2 * n)]
+    qrels = "".join(f"{query} 0 {id_} 1\n" for query, id_ in pairs)
+    (folder / "qrels.txt").write_text(qrels)
+    for name, n_found in agents.items():
+        calls = [
+            {"query_id": query, "ids": [id_], "tokens": 1020, "milliseconds": 2}
+            for query, id_ in pairs
+            if int(id_[1:]) % 2 < n_found
+        ]
+        text = "".join(json.dumps(call) + "\n" for call in calls)
+        (folder / "calls" / f"{name}.jsonl").write_text(text)
+
+
 def said(folder, *words):
     """The exit code and the facts of a command on such a folder."""
     line = [*words[:1], folder / "data", "--searches", folder / "searches.py"]
