@@ -22,7 +22,6 @@ from evaluate_retrieval.words.templates import render
 SECONDS_TO_TALK = 60  # to talk about a pair
 MINUTES_TO_SETTLE = 15  # of an hour together
 AWAY = 120  # seconds; who takes longer for a pair was away
-PAUSE = pd.Timedelta(hours=6)  # grades further apart are of two hours together
 
 
 def last_rows(source: Path) -> pd.DataFrame:
@@ -185,18 +184,17 @@ def write_lead_page(
 def around_the_hour(source: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The runs before and after people judged: rows of `history.runs_of`, or {}.
 
-    Before is the last run before the first grade since nobody gave one for a PAUSE, or
-    the first run, if all are later: then is_late. After is the last run, where it has
-    other judgements than that. It says what has changed, see there."""
-    rows = last_rows(source)
-    rows = rows[~rows["judge"].str.lower().isin(SETTLED)]  # they may meet another day
-    times = pd.to_datetime(rows["time"], errors="coerce", utc=True).sort_values()
-    steps = times.diff()
-    starts = times[~(steps <= PAUSE)].dropna()
+    Before is the last run before the first grade since the last deal, or the first run,
+    if all are later: then is_late. After is the last run, where it has other judgements
+    than that. It says what has changed, see there."""
     runs = [run for run in history.runs_of(source) if "gain" in run]
-    if not runs or starts.empty:
+    start = max(dealing.read_dealt(source)["time"], default="")
+    times = last_rows(source)["time"]
+    # a clock may be slow; files of older versions have no times
+    first = min(times[(times >= start) & (times != "")], default=start)
+    if not (runs and first):
         return (runs[-1] if runs else {}), {}
-    earlier = [run for run in runs if pd.Timestamp(run["time"]) < starts.iloc[-1]]
+    earlier = [run for run in runs if pd.Timestamp(run["time"]) < pd.Timestamp(first)]
     before = {**(earlier or runs)[-1 if earlier else 0], "is_late": not earlier}
     _, after = history.with_changes([before, runs[-1]])
     return before, after if after["judgements"] != before["judgements"] else {}
