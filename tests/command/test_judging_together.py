@@ -552,7 +552,7 @@ def test_how_far_a_grade_moves_two_searches_from_each_other():
     assert settling.rank_gaps(pd.DataFrame()) == settling.rank_gaps(None) == {}
 
 
-def test_who_leads_sees_how_much_and_how_alike(shop):
+def test_who_leads_sees_how_much_and_how_alike(shop, monkeypatch):
     ann, ben = judged_by_two(shop)
     add(shop, ann, ben)
     text = (shop.parent / "out/judge-lead.html").read_text("utf-8")
@@ -566,6 +566,12 @@ def test_who_leads_sees_how_much_and_how_alike(shop):
         row[:5] for row in cells
     ]
     assert "<script" not in text
+    assert "No run was made yet" in text
+    run = {"time": grading.now(), "verdict": "undecided", "gain": {}, "is_late": True}
+    around = {**run, "kind": "judged", "grades": 9, "graders": {}}, {}
+    monkeypatch.setattr(settling, "around_the_hour", lambda source: around)
+    [path] = settling.write_lead_page(folder.read(shop), pd.DataFrame(), shop.parent)
+    assert "This is the first run that decides" in path.read_text("utf-8")
 
 
 def decided(shop, out):
