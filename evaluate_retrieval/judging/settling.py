@@ -192,10 +192,14 @@ def around_the_hour(source: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     times = last_rows(source)["time"]
     # a clock may be slow; files of older versions have no times
     first = min(times[(times >= start) & (times != "")], default=start)
-    if not (runs and first):
-        return (runs[-1] if runs else {}), {}
-    earlier = [run for run in runs if pd.Timestamp(run["time"]) < pd.Timestamp(first)]
-    before = {**(earlier or runs)[-1 if earlier else 0], "is_late": not earlier}
+    if not runs:
+        return {}, {}
+    earlier = [
+        run
+        for run in runs
+        if not first or pd.Timestamp(run["time"]) < pd.Timestamp(first)
+    ]
+    before = {**(earlier or runs[:1])[-1], "is_late": not earlier}
     _, after = history.with_changes([before, runs[-1]])
     return before, after if after["judgements"] != before["judgements"] else {}
 
