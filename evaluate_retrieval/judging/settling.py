@@ -49,16 +49,13 @@ def to_settle(source: Path, leaders: pd.DataFrame | None = None) -> pd.DataFrame
     apart, times the gap. Then those furthest apart, then the order of the deal. What
     was settled is left out."""
     rows = last_rows(source)
-    settled = rows[rows["judge"].str.lower().isin(SETTLED)]
-    is_settled = pd.MultiIndex.from_frame(rows[PAIR]).isin(
-        pd.MultiIndex.from_frame(settled[PAIR])
-    )
     found = []
-    for _, part in rows[~is_settled].groupby("place"):
+    for _, part in rows.groupby("place"):
+        is_settled = part["judge"].str.lower().isin(SETTLED).any()
         people = part["people"].iloc[0].split(";")
         theirs = part[part["judge"].isin(people)]
         numbers = theirs["grade"].astype(float)
-        if len(theirs) < len(people) or numbers.nunique() < 2:
+        if is_settled or len(theirs) < len(people) or numbers.nunique() < 2:
             continue
         order = numbers.sort_values(ascending=False).index
         given = theirs.loc[order, ["grade", "note"]].to_dict("records")
