@@ -38,7 +38,7 @@ DRAW = """said => {
   const forest = document.querySelector(".forest").previousElementSibling;
   const units = document.querySelector(".units").parentElement;
   const top = Math.round(forest.getBoundingClientRect().top) - 12;
-  return [top, units.getBoundingClientRect().bottom];
+  return [top, units.getBoundingClientRect().bottom + 12];
 }"""
 
 
