@@ -137,7 +137,11 @@ def test_the_box_says_what_happens_and_tells_a_phone_to_read(tmp_path, browser):
     texts = {"busy": "Python works. Results come from the top down.", "idle": ""}
     with file_server.served(tmp_path) as address:
         for width, early, late in [
-            (1280, "Python starts … 10 s", "Python loads 85 MB … 31 s."),
+            (
+                1280,
+                "Python starts … 10 s",
+                "Python loads … 31 s. With the first cell, 85 MB",
+            ),
             (390, "On a phone, read", "On a phone, read"),
         ]:
             page = browser.new_page(viewport={"width": width, "height": 844})
