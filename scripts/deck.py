@@ -30,8 +30,9 @@ SHOWN_LINE = 3  # seconds for a line of code that nobody reads aloud
 QUIZ = re.compile("(?s)<details><summary>(.*?)</summary>(.*?)</details>")
 LINKED_PICTURE = re.compile(r"!\[([^]]*)\]\((figures/\S+\.png)\)")
 DICTIONARY = re.compile(r"\{['\d][^{}]*\}")
-# of what the command prints: its decision, without the files' names
-LOG = re.compile(r"(?ms)^(?:Ship|Keep|Not decided|Undecided)\b.*?(?=^\S*results/|\Z)")
+# of what the command prints: all from its decision on, and lines that name files
+DECIDED = re.compile(r"(?ms)^(?:Ship|Keep|Not decided|Undecided)\b.*")
+NAMED_FILES = re.compile(r"(?m)^(?:Also written: .*|Open \S+/report\.html)\n")
 
 
 def sheets(page):
@@ -171,8 +172,9 @@ def readable(output):
         table = pd.Series(whole).map(short).to_frame("")
         data["text/html"] = table.to_html(header=False)
         return
-    if log := LOG.search(text):
+    if log := DECIDED.search(text):
         text = log[0]
+    text = NAMED_FILES.sub("", text)
     place[kind] = DICTIONARY.sub(in_words, text)
 
 
