@@ -31,6 +31,8 @@ RULES.loader.exec_module(rules)
 LESSON = places.ROOT / "notebooks/00-in-one-sitting.ipynb"  # 02 takes four times longer
 WIDGET = "window.jupyterapp.shell.currentWidget"
 CELLS = f"{WIDGET}.content.model.toJSON()"
+KERNEL = """window.jupyterapp = {shell: {currentWidget: {sessionContext: {session: {
+kernel: {status: "unknown"}}}}}}; 0"""
 READY = f"window.jupyterapp && {WIDGET} && {WIDGET}.content.model"
 RUN = """window.ran = false;
 window.jupyterapp.commands.execute("notebook:run-all-cells")
@@ -108,6 +110,7 @@ def test_a_lesson_in_the_browser_has_the_committed_outputs(address, browser):
     page.wait_for_function(READY)
     page.evaluate(f"{WIDGET}.sessionContext.ready")
     page.evaluate(RUN)
+    page.get_by_text("Results come from the top down").wait_for()
     page.wait_for_function("window.ran")
     ran = {cell.id: cell for cell in nbformat.from_dict(page.evaluate(CELLS)).cells}
     n_compared = 0
@@ -138,6 +141,38 @@ def test_a_lesson_in_the_browser_has_the_committed_outputs(address, browser):
         assert cell.get("outputs") == mine.get("outputs")
     ours = (address, "data:", "blob:")
     assert [url for url in asked if not url.startswith(ours)] == []
+
+
+def test_the_box_says_what_happens_and_tells_a_phone_to_read(tmp_path, browser):
+    shutil.copy(script.HERE / "in_browser.js", tmp_path)
+    # Run All, begun while Python loads: it is busy before anybody sees it idle
+    (tmp_path / "index.html").write_text(
+        '<meta charset="utf-8"><script src="in_browser.js"></script>'
+    )
+    texts = {"busy": "Python works. Results come from the top down.", "idle": ""}
+    with file_server.served(tmp_path) as address:
+        for width, early, late in [
+            (
+                1280,
+                "Python starts … 10 s",
+                "Python loads … 31 s. With the first cell, 85 MB",
+            ),
+            (390, "On a phone, read", "On a phone, read"),
+        ]:
+            page = browser.new_page(viewport={"width": width, "height": 844})
+            page.clock.install()
+            page.goto(address)
+            box = page.get_by_role("status", include_hidden=True)
+            page.evaluate(KERNEL)
+            for seconds, begins in [(10, early), (21, late)]:
+                page.clock.run_for(1000 * seconds)
+                assert box.inner_text().startswith(begins)
+            for status, text in texts.items():
+                page.evaluate(
+                    f"{WIDGET}.sessionContext.session.kernel.status = '{status}'"
+                )
+                page.clock.run_for(1000)
+                assert box.text_content() == text
 
 
 def test_each_link_leads_to_a_page_of_the_site(edition):
