@@ -194,8 +194,10 @@ def around_the_hour(source: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     steps = times.diff()
     starts = times[~(steps <= PAUSE)].dropna()
     runs = [run for run in history.runs_of(source) if "gain" in run]
-    if not runs or starts.empty:
-        return (runs[-1] if runs else {}), {}
+    if not runs:
+        return {}, {}
+    if starts.empty:  # pages are dealt, and nobody has judged yet
+        return {**runs[-1], "is_late": False}, {}
     earlier = [run for run in runs if pd.Timestamp(run["time"]) < starts.iloc[-1]]
     before = {**(earlier or runs)[-1 if earlier else 0], "is_late": not earlier}
     _, after = history.with_changes([before, runs[-1]])
