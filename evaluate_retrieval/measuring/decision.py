@@ -34,6 +34,7 @@ REASONS = {  # of a verdict
     "incomplete": "some queries are not judged completely",
     "unjudged": "what nobody judged could turn it, and nobody judges more",
     "close": "the best cannot be told apart, where none runs today",
+    "limit": "it would ship, but a limit cannot be told",
     "open": "the interval includes too much",
 }
 CHEAPER = 0.5  # of the time, at most; nearer ones change places from run to run
