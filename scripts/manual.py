@@ -18,7 +18,6 @@ WRITTEN_BELOW = (
 )
 JSON_OPTION = (
     "`--json`",
-    "",
     "stdout is one JSON document, and all else goes to stderr",
 )
 
@@ -45,9 +44,10 @@ def tables_of_options(commands: list[str]) -> list[str]:
     takes = defaultdict(list)
     for command in commands:
         for field in options.shown(line.module_of(command).OPTIONS):
-            row = usage_of(field), default_of(field), field.metadata["help"]
-            takes[row].append(command)
-    groups = defaultdict(lambda: ["| option | default | |", "|---|---|---|"])
+            usual = default_of(field)
+            meaning = field.metadata["help"] + (f" (usually {usual})" if usual else "")
+            takes[usage_of(field), meaning].append(command)
+    groups = defaultdict(lambda: ["| option | |", "|---|---|"])
     for row, names in [*takes.items(), (JSON_OPTION, commands)]:
         groups[whose(names, commands)].append(f"| {' | '.join(row)} |")
     return [part for whom, rows in groups.items() for part in (whom, "\n".join(rows))]
