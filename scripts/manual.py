@@ -16,10 +16,7 @@ COMMAND_PAGE = places.ROOT / "docs" / "reference" / "command.md"
 WRITTEN_BELOW = (
     "<!-- scripts/manual.py writes what follows: change the help in the code -->"
 )
-JSON_OPTION = (
-    "`--json`",
-    "stdout is one JSON document, and all else goes to stderr",
-)
+JSON_OPTION = ("`--json`", "stdout is one JSON document, and all else goes to stderr")
 
 
 def usage_of(field: Any) -> str:
