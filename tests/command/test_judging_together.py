@@ -600,7 +600,10 @@ def hour_of_two(tmp_path, top):
     out = tmp_path / "out"
     before = decided(shop, out)
     files = []
-    for person, of_page in write_pages(shop, "--people", "ann,ben").items():
+    dealt = write_pages(shop, "--people", "ann,ben")
+    run_before, run_after = settling.around_the_hour(shop)  # nobody has judged yet
+    assert (run_before["is_late"], run_after) == (False, {})
+    for person, of_page in dealt.items():
         asked = [int(query["query_id"][1:]) for query in of_page["queries"]]
         grades = [
             "2" if document == f"d{top(asked[query])}" else "0"
