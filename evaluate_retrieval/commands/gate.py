@@ -254,8 +254,9 @@ def _with_guards(limits, evaluated, before, outcome):
     times = slowest(evaluated.candidates.own)
     values = guards.guard_values(evaluated.results.whole, name, times)
     kept = before[outcome.kind]
-    lists = utils.pad([kept.rankings[id_] for id_ in kept.queries["query_id"]], 1)
-    was = {guards.EMPTY: guards.share_empty([lists]), guards.P95: kept.p95_ms or None}
+    ids = kept.queries["query_id"]
+    lists = [utils.pad([run[id_] for id_ in ids], 1) for run in kept.runs]
+    was = {guards.EMPTY: guards.share_empty(lists), guards.P95: kept.p95_ms or None}
     rows = guards.guards_of(limits, name, values, against, was)
     code = max([outcome.code, *(row["code"] for row in rows)], key=GRAVITY.index)
     alone = outcome.code if outcome.alone is None else outcome.alone

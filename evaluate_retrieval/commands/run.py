@@ -119,9 +119,6 @@ def evaluated_and_kept(
             failed = evaluated.candidates.went
             names = searches_to_keep(results, failed, name, baseline)
             kept = kept_of(evaluated.folder, results, names, options.by)
-            for search in {*names.values()} & {*results.whole.repeats}:
-                says = "the baseline keeps one list a query: of the first run: %s"
-                log.info(says, search)
             kept = releases.with_updates(kept, baseline)
             if options.max_p95_ms is not None:
                 kept = releases.with_times(kept, slowest(evaluated.candidates.own))

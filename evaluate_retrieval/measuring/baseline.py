@@ -44,10 +44,10 @@ def with_todays_ids(before: Kept, now: Kept) -> tuple[Kept, int]:
         for id_, text in before.texts.items()
         if text in todays and now.texts.get(id_) != text
     }
-    rankings = {
-        query: [ids.get(id_, id_) for id_ in ranking]
-        for query, ranking in before.rankings.items()
-    }
+    rankings, *repeats = (
+        {query: [ids.get(id_, id_) for id_ in ranked] for query, ranked in run.items()}
+        for run in before.runs
+    )
     qrels = {
         query: {ids.get(id_, id_): grade for id_, grade in qrel.items()}
         for query, qrel in before.qrels.items()
@@ -57,7 +57,7 @@ def with_todays_ids(before: Kept, now: Kept) -> tuple[Kept, int]:
         for query, names in before.alternatives.items()
     }
     renamed = {"rankings": rankings, "qrels": qrels, "alternatives": alternatives}
-    return replace(before, **renamed), len(ids)
+    return replace(before, **renamed, repeats=repeats), len(ids)
 
 
 def limited(kept: Kept, query_ids: Collection[str]) -> Kept:
@@ -67,6 +67,10 @@ def limited(kept: Kept, query_ids: Collection[str]) -> Kept:
         name: {id_: each for id_, each in vars(kept)[name].items() if id_ in query_ids}
         for name in ("rankings", "qrels", "alternatives")
     }
+    told["repeats"] = [
+        {id_: ids for id_, ids in run.items() if id_ in query_ids}
+        for run in kept.repeats
+    ]
     return replace(kept, queries=queries.reset_index(drop=True), **told)
 
 
@@ -138,12 +142,17 @@ def _compare_kind(before, now, margin, anytime, allow_deleted, error):
         sentences = render("outcome.txt.j2", queries=queries, **facts).splitlines()
         return Outcome(measure.kind, ERROR, searches, sentences=sentences)
     queries = with_judgements(queries, now, query_ids)
-    rankings = {
-        name: utils.pad(_placed(kept.rankings, query_ids, withdrawn), depth)
+    n_runs = [len(kept.runs) for kept in (now, before)]
+    runs = {  # as many on both sides: else intervals are too narrow
+        name: [
+            utils.pad(_placed(run, query_ids, withdrawn), depth)
+            for run in kept.runs[: min(n_runs)]
+        ]
         for name, kept in {"now": now, "before": before}.items()
     }
+    facts["n_runs"] = n_runs
     options = measure, margin, anytime, now.judgements, error
-    measured, figures, code, reason = _held_against(queries, rankings, *options)
+    measured, figures, code, reason = _held_against(queries, runs, *options)
     figures["how"] = "paired, at any time" if anytime else "paired"
     lost = {
         query
@@ -152,7 +161,7 @@ def _compare_kind(before, now, margin, anytime, allow_deleted, error):
     }
     if code == WORSE and lost:
         is_whole = ~queries.index.isin(lost)
-        others = {name: ranked[is_whole] for name, ranked in rankings.items()}
+        others = {name: [ids[is_whole] for ids in runs[name]] for name in runs}
         if (
             queries["need"][is_whole].nunique() < 2
             or _held_against(queries[is_whole], others, *options)[2] != WORSE
@@ -177,7 +186,7 @@ def _compare_kind(before, now, margin, anytime, allow_deleted, error):
         **facts,
     )
     table = queries[["question"]].reset_index()
-    for name, ranking in rankings.items():
+    for name, (ranking, *_) in runs.items():
         table[f"first_{name}"] = [list(filter(None, ids[:3])) for ids in ranking]
         table[name] = measured.values[name]
     table["gain"] = table["now"] - table["before"]
@@ -204,9 +213,11 @@ def _mix_sentence(before, now, measure):
     for kept in (before, now):
         table = kept.queries.set_index("query_id", drop=False)
         queries = with_judgements(table, kept, list(table.index))
-        ranked = [kept.rankings.get(id_, []) for id_ in table.index]
-        rankings = {kept.search: utils.pad(ranked, measure.k)}
-        values = scored.measured_of(queries, rankings, measure).values[kept.search]
+        runs = [
+            utils.pad([run.get(id_, []) for id_ in table.index], measure.k)
+            for run in kept.runs
+        ]
+        values = _measured_runs(queries, {"it": runs}, measure).values["it"]
         figures.append((values, queries[segments.SEGMENT].reset_index(drop=True)))
     return words.mix(segments.mix_of(*figures), str(measure))
 
@@ -228,22 +239,31 @@ def _to_judge(measured, query_ids):
     """What the new search shows and nobody judged: pairs of query and id, by query.
 
     Without what the old search shows at the same rank."""
-    first = measured.first
     qrels = utils.qrels_of(utils.right_answers(measured.queries))
-    rows = zip(query_ids, qrels, first["now"], first["before"], strict=True)
-    return [
+    both = zip(measured.lists_of("now"), measured.lists_of("before"), strict=True)
+    by_run = [zip(query_ids, qrels, *lists, strict=True) for lists in both]
+    missing = [
         (query, id_)
+        for rows in zip(*by_run, strict=True)
         for query, qrel, now, before in rows
         for id_ in judged.missing(qrel, [now, before])
         if id_ in now
     ]
+    return [*dict.fromkeys(missing)]
 
 
-def _held_against(queries, rankings, measure, margin, anytime, judgements, error):
+def _measured_runs(queries, runs, measure, judgements=None):
+    """`Measured` of searches whose score is the mean of their runs, lists by name."""
+    rankings = {name: lists[0] for name, lists in runs.items()}
+    repeats = {name: lists[1:] for name, lists in runs.items() if len(lists) > 1}
+    return scored.measured_of(queries, rankings, measure, judgements, repeats)
+
+
+def _held_against(queries, runs, measure, margin, anytime, judgements, error):
     """The search of now against that of before: `Measured`, figures, code, and why.
 
-    rankings: a dict with now and before. figures: see `pairs.summary`."""
-    measured = scored.measured_of(queries, rankings, measure, judgements)
+    runs: a dict with now and before. figures: see `pairs.summary`."""
+    measured = _measured_runs(queries, runs, measure, judgements)
     ground = grounds_of_gate(measured, "now", "before")
     figures = pairs.summary(measured, ("now", "before"), anytime, ground)
     if error is not None and figures["groups"] > 1:
