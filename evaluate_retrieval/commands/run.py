@@ -38,7 +38,8 @@ from evaluate_retrieval.measuring.estimand import deciding
 from evaluate_retrieval.measuring.noise import Noise, noise_of
 from evaluate_retrieval.measuring.since import since_last
 from evaluate_retrieval.reading import trec
-from evaluate_retrieval.reading.folder import Folder, located, written_causes
+from evaluate_retrieval.reading.folder import Folder, located
+from evaluate_retrieval.reading.kept import written_causes
 from evaluate_retrieval.reading.listing import FAILURES
 from evaluate_retrieval.reading.writing import make_folder, write_table
 from evaluate_retrieval.searching import built_in, embedding

@@ -249,7 +249,7 @@ def _to_judge(measured, query_ids):
         for id_ in judged.missing(qrel, [now, before])
         if id_ in now
     ]
-    return [*dict.fromkeys(missing)]
+    return list(dict.fromkeys(missing))
 
 
 def _measured_runs(queries, runs, measure, judgements=None):
