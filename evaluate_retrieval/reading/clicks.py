@@ -295,12 +295,13 @@ def beside_judgements(
     n_clicks = f"{clicks['times'].sum():,.0f}"
     n = f"{n_clicks} clicks on {len(pairs):,} pairs of a query and a document"
     counted = f"{n}: they are no grades"
-    graded = judged.assign(
+    # without columns of a user's own, which may be called as ours
+    graded = judged[["query", "document", "grade"]].assign(
         query=judged["query"].map(as_compared),
         is_relevant=utils.is_relevant(judged["grade"], relevant),
     )
     graded = graded.drop_duplicates(["query", "document"])
-    both = graded.merge(pairs, how="left", indicator=True)
+    both = graded.merge(pairs, "left", ["query", "document"], indicator=True)
     is_clicked = both["_merge"] == "both"
     if not is_clicked.any():
         return [f"{counted}, and none of these pairs is judged"]

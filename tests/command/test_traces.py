@@ -515,7 +515,8 @@ def test_judged_pairs_with_other_numbers_stay_judged(more, tmp_path):
 def test_more_clicks_are_compared_with_higher_grades(tmp_path):
     pairs = {"query": "q", "document": ["a", "b", "c"]}
     write_table(pd.DataFrame(pairs | {"clicks": [9, 4, 0]}), tmp_path / "found.csv")
-    graded = pd.DataFrame(pairs | {"grade": [2, 0, 1]})
+    when = {"times": "ann=2026-01-01T00:00:00Z"}  # as judge writes them
+    graded = pd.DataFrame(pairs | {"grade": [2, 0, 1]} | when)
     graded.to_csv(tmp_path / "judged-queries.csv", index=False)
     documents = pd.DataFrame({"id": ["a", "b", "c"], "text": ["one", "two", "three"]})
     documents.to_csv(tmp_path / "documents.csv", index=False)
