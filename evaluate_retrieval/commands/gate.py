@@ -3,18 +3,23 @@
 import logging
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import keeping, run, steps, verdicts
+from evaluate_retrieval.commands import (
+    candidates,
+    keeping,
+    limits,
+    run,
+    steps,
+    verdicts,
+)
 from evaluate_retrieval.commands.options import DecidingOptions, option
 from evaluate_retrieval.measuring import (
     baseline,
     baseline_file,
-    guards,
     history,
     junit,
-    leaks,
-    looks,
     outcomes,
     releases,
 )
@@ -22,9 +27,8 @@ from evaluate_retrieval.measuring.outcomes import GRAVITY
 from evaluate_retrieval.reading.corpus import headings
 from evaluate_retrieval.reading.kept import keep_sealed
 from evaluate_retrieval.reading.writing import write_bytes
-from evaluate_retrieval.searching.own import slowest
 from evaluate_retrieval.words import sentences
-from evaluate_retrieval.words.constants import ERROR, FORBIDDEN, WORSE
+from evaluate_retrieval.words.constants import ERROR, WORSE
 
 HELP = "is a search worse than in an earlier run?"
 A_FILE = {  # a device never ends
@@ -55,7 +59,12 @@ class GateOptions(DecidingOptions):
     release: bool = option(
         "the verdict is on all since the last release; with --update this is one", False
     )
-    candidate: str | None = option("the search to compare, and to keep", metavar="NAME")
+    candidate: Any = option(
+        "the search to compare, and to keep; may be given again. It is a look. Of "
+        "several the code is the gravest: 0 if none of them is worse",
+        metavar="NAME",
+        action="append",
+    )
     worst: bool = option("the outcome is worse, too, if a segment is", False)
     allow_deleted: bool = option(
         "a tenth of the baseline's queries, or more, may be gone", False
@@ -95,16 +104,18 @@ def _held(options, may_lack):
         last = baseline_file.read_baseline(options.reference)
     if options.queries is None and len(before) == 1:  # the baseline says of which kind
         options = replace(options, queries=next(iter(before)))
-    name = options.candidate or options.incumbent
+    proposed = candidates.names_of(options)
+    name = proposed[0] if proposed else options.incumbent
     evaluated, kept = run.evaluated_and_kept(options, name, before)
     if not kept or evaluated.candidates is None:
         problem = "there are no queries that can decide"
         raise utils.InputError(options.source, problem)
+    everyone = candidates.kept_of_each(evaluated, kept, proposed, options.by)
     sealed = _sealed(evaluated, kept, options.by) if options.release else {}
-    compared = _against_baseline(options, evaluated, before, kept)
+    compared, look = _against_baseline(options, evaluated, before, everyone)
     if last and {*sealed} <= {*last}:
         compared = [replace(each, aside=options.release) for each in compared]
-        compared += _since_release(options, evaluated, before, last, kept, sealed)
+        compared += _since_release(options, evaluated, before, last, everyone, sealed)
     elif sealed and not is_first:
         problem = "it has no release to hold the sealed part against"
         raise utils.InputError(options.reference, problem, advice="--update makes one")
@@ -116,7 +127,8 @@ def _held(options, may_lack):
         outcomes.write_summary(compared, options.summary)
     if options.junit:
         junit.write_junit(junit.junit_of(compared, titles), options.junit)
-    result = outcomes.outcomes_as_json(compared) | {"files": evaluated.files}
+    result = outcomes.outcomes_as_json(compared)
+    result |= {"files": evaluated.files, "look": look}
     if options.update and result["code"] not in outcomes.GRAVE:
         _update(options, evaluated, kept, sealed)
     return result
@@ -133,19 +145,22 @@ def _check_places(options):
         raise utils.InputError(option="--reference", value=path, problem=problem)
 
 
-def _against_baseline(options, evaluated, before, kept):
-    """An `Outcome` of each kind of queries, against the baseline of before."""
+def _against_baseline(options, evaluated, before, everyone):
+    """An `Outcome` of each candidate, against the baseline of before; and the look."""
     before = releases.part_of(before, releases.sealed_in(evaluated.folder))
     choices = options.margin, options.anytime, options.allow_deleted
-    held = baseline.outcomes_of(before, kept, *choices)
+    with candidates.looking(options, before, everyone) as (look, n_others):
+        held = baseline.outcomes_of_several(before, everyone, *choices, n_others)
+        look |= {"code": outcomes.worst_code(held)}
     went = evaluated.candidates.went
     for outcome in held:
         outcome.sentences.extend(sentences.trouble(name, went[name]) for name in went)
-    n = looks.n_looks(looks.read_looks(options.source))
-    if n > 1:
-        held[0].sentences.append(f"{sentences.looked_at(n)} A gate does not count.")
-    held = [_with_leaks(evaluated, outcome) for outcome in held]
-    return [_with_guards(options.limits, evaluated, before, each) for each in held]
+    if told := sentences.gate_look(look):
+        held[0].sentences.append(told)
+    rule = evaluated, before, everyone
+    held = [limits.with_leaks(*rule, outcome) for outcome in held]
+    held = [limits.with_guards(options, *rule, outcome, n_others) for outcome in held]
+    return held, look
 
 
 def _by_the_worst(compared, is_asked):
@@ -175,15 +190,15 @@ def _sealed(evaluated, kept, by):
         return {}
     name = kept[folder.decides].search
     searches = {name: evaluated.candidates.searches[name]}
-    candidates = replace(evaluated.candidates, searches=searches, cross_fitted={})
-    results = steps.measure(folder.sealed, candidates, name)
+    alone = replace(evaluated.candidates, searches=searches, cross_fitted={})
+    results = steps.measure(folder.sealed, alone, name)
     return keeping.kept_of(folder.sealed, results, {folder.decides: name}, by)
 
 
-def _since_release(options, evaluated, before, last, kept, sealed):
+def _since_release(options, evaluated, before, last, everyone, sealed):
     """Outcomes against the last release: of the sealed part, if it is opened, and all.
 
-    before, last, kept, sealed: dicts of kind: Kept."""
+    before, last, sealed: dicts of kind: Kept; everyone: one for each candidate."""
     texts = []
     error = None
     if sealed:
@@ -192,7 +207,8 @@ def _since_release(options, evaluated, before, last, kept, sealed):
     else:
         last = releases.part_of(last, releases.sealed_in(evaluated.folder))
     choices = options.margin, options.anytime, options.allow_deleted
-    held = releases.outcomes_since(last, kept, sealed, choices, error)
+    kept, *others = everyone
+    held = releases.outcomes_since(last, kept, sealed, choices, error, others)
     n = sum(each.updates for each in before.values())
     n -= sum(last[kind].updates for kind in last.keys() & before.keys())
     texts.append(f"Updates of the baseline since then: {max(n, 0):,}.")
@@ -203,62 +219,23 @@ def _since_release(options, evaluated, before, last, kept, sealed):
 def _update(options, evaluated, kept, sealed):
     """Write the baseline of this run over that of before; of a release both files.
 
-    From then on a part of the queries is sealed, if there are enough."""
+    From then on a part of the queries is sealed, if there are enough. What is killed in
+    between is made whole by the same line again: the marks come first, since a release
+    without them would let its queries be seen, and the reference comes last, since
+    with it the release is over."""
+    folder = evaluated.folder
+    if options.release:
+        marks = releases.to_seal(kept[folder.decides])
+        if marks and folder.sealed is None and folder.source.is_dir():
+            keep_sealed(folder.source, marks)
+            log.info(f"{len(marks):,} queries are sealed until the next release")
     write_bytes(options.baseline, (options.out / baseline_file.BASELINE).read_bytes())
     log.info(f"{options.baseline} is of this run now")
     board = evaluated.results.board
     for each in kept.values():
         record = history.record_of(each, board, evaluated.run_id, evaluated.since)
-        verdicts.keep_run(evaluated.folder, record)
-    if not options.release:
-        return
-    whole = releases.joined(kept, sealed)
-    baseline_file.write_baseline(options.reference, whole, evaluated.run_id)
-    log.info(f"{options.reference} is of this run now, until the next release")
-    folder = evaluated.folder
-    marks = releases.to_seal(kept[folder.decides])
-    if marks and folder.sealed is None and folder.source.is_dir():
-        keep_sealed(folder.source, marks)
-        log.info(f"{len(marks):,} queries are sealed until the next release")
-
-
-def _with_leaks(evaluated, outcome):
-    """An `Outcome`, FORBIDDEN where the new search shows such documents.
-
-    Where it shows none, it says how sure that is."""
-    folder = evaluated.folder
-    if outcome.code == ERROR or outcome.kind != folder.decides:
-        return outcome
-    measured = evaluated.results.whole
-    name = outcome.searches[0]
-    table = leaks.leak_table(measured, folder.forbidden)
-    if name not in table.index:
-        return outcome
-    row = table.loc[name]
-    n = int(row["queries"])
-    if not n:
-        told = sentences.no_leak(name, int(row["needs"]), row["at most"])
-        return replace(outcome, sentences=[*outcome.sentences, told])
-    texts = [sentences.leak(name, n, len(measured.values)), *outcome.sentences]
-    alone = outcome.code
-    return replace(outcome, code=FORBIDDEN, alone=alone, leaks=n, sentences=texts)
-
-
-def _with_guards(limits, evaluated, before, outcome):
-    """An `Outcome`, FORBIDDEN where the new search is beyond a limit.
-
-    before: of the baseline, a dict of kind: Kept."""
-    if not limits or outcome.code == ERROR or outcome.kind != evaluated.folder.decides:
-        return outcome
-    name, against = outcome.searches
-    times = slowest(evaluated.candidates.own)
-    values = guards.guard_values(evaluated.results.whole, name, times)
-    kept = before[outcome.kind]
-    ids = kept.queries["query_id"]
-    lists = [utils.pad([run[id_] for id_ in ids], 1) for run in kept.runs]
-    was = {guards.EMPTY: guards.share_empty(lists), guards.P95: kept.p95_ms or None}
-    rows = guards.guards_of(limits, name, values, against, was)
-    code = max([outcome.code, *(row["code"] for row in rows)], key=GRAVITY.index)
-    alone = outcome.code if outcome.alone is None else outcome.alone
-    texts = [*map(sentences.guard, rows), *outcome.sentences]
-    return replace(outcome, code=code, alone=alone, guards=rows, sentences=texts)
+        verdicts.keep_run(folder, record)
+    if options.release:
+        whole = releases.joined(kept, sealed)
+        baseline_file.write_baseline(options.reference, whole, evaluated.run_id)
+        log.info(f"{options.reference} is of this run now, until the next release")

@@ -30,6 +30,27 @@ def option(help: str, default: Any = None, **how: Any) -> Any:
     return field(default=default, metadata={"help": help, **how})
 
 
+def losses_in(value: Any) -> dict[str, float]:
+    """What may be lost of each metric that --guard names. ValueError for no number.
+
+    value: METRIC:LOSS, or a list of such."""
+    texts = [value] if isinstance(value, str) else list(value or ())
+    parts = [text.rpartition(":") for text in texts]
+    return {name.strip(): float(loss) for name, _, loss in parts}
+
+
+def problem_with_guard(value: Any) -> str:
+    """What is wrong with a value of --guard, or ""."""
+    form = "it has to be METRIC:LOSS, such as recall@50:0.02"
+    try:
+        losses = losses_in(value)
+    except (AttributeError, TypeError, ValueError):
+        return f"{value!r}: {form}"
+    if not all(name and 0 <= loss < 1 for name, loss in losses.items()):
+        return f"{value!r}: {form}"
+    return next(filter(None, map(registry.problem_with, losses)), "")
+
+
 def is_filled(value: Any) -> bool:
     """Whether it is no blank text: such a one comes of an empty variable."""
     return bool(str(value).strip())
@@ -205,8 +226,9 @@ class MeasuringOptions(SearchOptions):
     no_tuning: bool = option(
         "the command's searches keep their defaults, and all queries report", False
     )
-    max_empty: float | None = None  # those that decide can be asked for these two
+    max_empty: float | None = None  # those that decide can be asked for these
     max_p95_ms: float | None = None
+    guard: Any = None
     by: str | None = None
 
     @property
@@ -214,6 +236,11 @@ class MeasuringOptions(SearchOptions):
         """The guardrails that were asked for, by name, see `guards`."""
         asked = {"empty": self.max_empty, "p95_ms": self.max_p95_ms}
         return {name: limit for name, limit in asked.items() if limit is not None}
+
+    @property
+    def losses(self) -> dict[str, float]:
+        """What may be lost of other metrics, by the name of each."""
+        return losses_in(self.guard)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,6 +265,12 @@ class DecidingOptions(MeasuringOptions):
         convert=float,
         is_fine=lambda milliseconds: 0 < milliseconds < float("inf"),
         problem="it has to be above 0",
+    )
+    guard: Any = option(
+        "what may be lost of another metric: recall@50:0.02; may be given again",
+        metavar="METRIC:LOSS",
+        action="append",
+        problem_with=problem_with_guard,
     )
 
 

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -27,7 +28,7 @@ from evaluate_retrieval.reading import needs, trec
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.kept import first_kind, keep_first_kind
 from evaluate_retrieval.searching.own import slowest
-from evaluate_retrieval.words.constants import FEW, MARGIN
+from evaluate_retrieval.words.constants import FEW, FORBIDDEN, MARGIN, UNDECIDED
 
 log = logging.getLogger(__name__)
 
@@ -59,29 +60,42 @@ def verdict_on(
     errors: Mapping[str, tuple[float, float]] | None = None,
     margin: float = MARGIN,
     limits: Mapping[str, float] | None = None,
+    losses: Mapping[str, float] | None = None,
 ) -> decision.Decision:
     """What to do: a `decision.Decision`.
 
     incumbent: the name of the search that runs today; else it is the only one
-    of yours. One that shows a forbidden document, or is beyond a limit, is not shipped.
-    errors: what this look may spend, see `gains.gains_table`. limits: of guardrails."""
+    of yours. One that shows a forbidden document, or is beyond a limit, is not shipped;
+    nor is one of which a limit cannot be told. errors: what this look may spend, see
+    `gains.gains_table`. limits: of guardrails; losses: see `guards.guard_measures`."""
     whole = results.whole
     shown = leaks.leak_table(whole, folder.forbidden)
     leaky = leaks_of(folder, whole)
     today = incumbent_in(candidates, whole, incumbent)
     guarded = guards_in(candidates, whole, today, limits or {})
-    barred = {*leaky, *(row["search"] for row in guarded if row["code"])}
+    guarded += losses_of(whole, today, losses or {})
     # what must not be shown is not shipped
-    not_shipped = [name for name in whole.values if name in barred - {today} and today]
-    verdict = decision.decide(
-        whole.without(not_shipped),
-        incumbent=today,
-        best=results.chosen,
-        close=decision.undecided(results.gains),
-        milliseconds=results.board["ms_per_query"].to_dict(),
-        errors=errors,
-        margin=margin,
-    )
+    barred = {*leaky, *(row["search"] for row in guarded if row["code"] == FORBIDDEN)}
+    unsure = {row["search"] for row in guarded if row["code"] == UNDECIDED} - barred
+
+    def decided(without: set[str]) -> decision.Decision:
+        left_out = [name for name in whole.values if name in without - {today}]
+        return decision.decide(
+            whole.without(left_out if today else []),
+            incumbent=today,
+            best=results.chosen,
+            close=decision.undecided(results.gains),
+            milliseconds=results.board["ms_per_query"].to_dict(),
+            errors=errors,
+            margin=margin,
+        )
+
+    verdict = decided(barred | unsure)
+    if unsure - {today} and today and verdict.verdict != "ship":
+        verdict = decided(barred)
+        if verdict.verdict == "ship":  # but for a limit that cannot be told
+            doubt = {"verdict": "undecided", "reason": "limit", "name": today}
+            verdict = replace(verdict, **doubt)
     return replace(
         verdict,
         leaks=leaky,
@@ -120,6 +134,27 @@ def guards_in(
     return tuple(rows)
 
 
+def losses_of(
+    measured: scored.Measured, today: str | None, losses: Mapping[str, float]
+) -> tuple[Mapping[str, Any], ...]:
+    """What each candidate loses by other metrics, see `guards.loss_guard`.
+
+    All candidates share the error of each metric."""
+    names = [name for name in measured.values if name != today]
+    if today is None or not names:
+        return ()
+    rows = []
+    depth = measured.measure.depth
+    measures = guards.guard_measures(losses, measured.measure, depth)
+    for measure, limit in measures.items():
+        by_it = guards.measured_by(measured, measure)
+        rows += [
+            guards.loss_guard(by_it, (name, today), limit, looks.KEEP / len(names))
+            for name in names
+        ]
+    return tuple(rows)
+
+
 def verdict_at(
     folder: Folder,
     candidates: steps.Candidates,
@@ -133,7 +168,7 @@ def verdict_at(
     measured = results.whole
     incumbent = incumbent_in(candidates, measured, options.incumbent)
     asked: dict[str, Any] = {"incumbent": options.incumbent, "margin": options.margin}
-    asked["limits"] = options.limits
+    asked |= {"limits": options.limits, "losses": options.losses}
     if incumbent is None or measured.values.shape[1] == 1:
         verdict = verdict_on(folder, candidates, results, **asked)
         if record:
@@ -184,7 +219,7 @@ def keep_run(folder: Folder, record: Mapping[str, Any]) -> None:
     key = looks.hash_of([record["search"], record["metric"], record["lists"]])
     earlier = looks.read_looks(folder.source, looks.ALONE)
     look = looks.next_look(earlier, key, record["judgements"], {})
-    _write_where_possible(folder, replace(look, says=record), looks.ALONE)
+    write_where_possible(folder.source, replace(look, says=record), looks.ALONE)
 
 
 def _keep_look(folder, measured, look):
@@ -198,13 +233,13 @@ def _keep_look(folder, measured, look):
         )
         if problem:
             log.info(problem)
-    _write_where_possible(folder, look)
+    write_where_possible(folder.source, look)
 
 
-def _write_where_possible(folder, look, part=""):
+def write_where_possible(source: Path, look: looks.Look, part: str = "") -> None:
     """Write a look, where the folder can be written."""
     try:
-        looks.write_look(folder.source, look, part)
+        looks.write_look(source, look, part)
     except OSError as error:  # a folder may be for reading only
         log.info("this look is not kept: %s", error)
 

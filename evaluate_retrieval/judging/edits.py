@@ -12,12 +12,13 @@ import numpy as np
 from evaluate_retrieval.judging import numbered
 from evaluate_retrieval.judging.editions import Edition, content_of, title_of
 
+INSERTED = 3  # words in a row that are new where none is gone: see SENTENCE
 SENTENCE = 6  # words in a row that are new: they change no number that was there
 PASSAGE = 12  # words in a row that are new: they say more, and take nothing back
 MOVED = 3  # words in a row that stand elsewhere now
 PHRASE = 3  # words in a row that may be put in other words
-WORDING = 0.05  # of a text's words that may be
-OFTEN = 3  # texts in which a word has become another, to be renamed
+WORDING = 0.1  # of a text's words that may be
+OFTEN = 2  # texts with one change, to be a change of all
 NEGATION = r"n't$"
 REWRITTEN = 10_000  # pairs of words that differ: nobody asks which one is misspelt
 TURNS = rf"\d|^-|{NEGATION}"  # numbers and options of commands, too
@@ -42,7 +43,9 @@ def changes(old: np.ndarray, new: np.ndarray, edition: Edition) -> list[Change]:
     stands elsewhere: MOVED words in a row, or a word of the title."""
     before = content_of(old, edition).tolist()
     after = content_of(new, edition).tolist()
-    n_title = sum(~np.isin(title_of(old), edition.common))
+    title = title_of(old)
+    n_title = sum(~np.isin(title, edition.common))
+    has_names = {*title[title & 1 == 1].tolist()} <= {*after}
     runs_before = {*_runs(before)}
     runs_after = {*_runs(after)}
     # autojunk would leave words out that a long text has often
@@ -59,7 +62,9 @@ def changes(old: np.ndarray, new: np.ndarray, edition: Edition) -> list[Change]:
         if len(deleted) * len(added) <= REWRITTEN:
             deleted, added = _unlike(deleted, added, edition)
         if deleted or added:
-            is_wording = _is_wording(deleted, added, is_title, after)
+            names = [each for each in added if each & 1 and has_names]
+            n_names = sum(not _turns(each, edition, TURNS) for each in names)
+            is_wording = _is_wording(deleted, added, is_title, after, n_names)
             differing.append(Change(deleted, added, is_wording))
     return differing
 
@@ -89,66 +94,70 @@ def _unlike(deleted, added, edition):
     return gone, added
 
 
-def _is_wording(deleted, added, is_title, after):
+def _is_wording(deleted, added, is_title, after, n_names):
     """Whether few words are gone, and maybe nothing of what they say.
 
-    No number or name of code is, and other words stand there, or the text has the
-    deleted ones elsewhere. One word for another one is another fact, but in a title.
-    after: all words of the new text."""
-    if len(deleted) > PHRASE or any(word & 1 for word in deleted):
+    The text has them elsewhere, or other words stand there. One word for another one is
+    another fact, but in a title. A name of code may be another one, but for a number.
+    after: all words of the new text. n_names: how many of the new words may be names
+    that stand for others."""
+    if len(deleted) > PHRASE:
         return False
-    if is_title:
+    if {*deleted} <= {*after} and not len(deleted) == len(added) == 1:
         return True
-    return len(added) + len(deleted) > 2 if added else {*deleted} <= {*after}
+    n_gone = sum(word & 1 for word in deleted)
+    if n_gone > n_names or not (added or is_title):
+        return False
+    # a name for a name is no word for a word
+    n_others = len(deleted) + len(added) - 2 * n_gone
+    return is_title or n_gone == len(deleted) or n_others > 2
 
 
-def renamed(
-    edits: Iterable[list[Change]], texts: Iterable[np.ndarray], edition: Edition
-) -> set[tuple[int, int]]:
-    """Words that became another one throughout: a set of pairs of old and new.
+def repeated(
+    edits: Iterable[list[Change]], edition: Edition
+) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Changes that an editor made throughout: a set of pairs of old and new words.
 
-    In OFTEN texts or more, and at most half as many of today's have the word as had it.
-    edits: the changes of each different text. texts: all, as they were. A word is not
-    renamed to a number or a negation."""
-    counts = Counter(chain.from_iterable(set(map(_pair, each)) for each in edits))
-    had = _n_texts(texts)
-    have = _n_texts(edition.texts.values())
+    OFTEN texts or more have them. edits: the changes of each different text. One that
+    takes a negation away is never among them, nor one that adds a number or a negation,
+    but within INSERTED words or more: a sentence that several texts got is about none
+    of them."""
+    counts = Counter(
+        chain.from_iterable(set(map(_gone_and_new, each)) for each in edits)
+    )
+    negations = {*map(edition.number, numbered.NO)}
     return {
-        pair
-        for pair, n in counts.items()
+        (deleted, added)
+        for (deleted, added), n in counts.items()
         if n >= OFTEN
-        and pair is not None
-        and 2 * have[pair[0]] <= had[pair[0]]
-        and not _turns(pair[1], edition, TURNS)
+        and negations.isdisjoint(deleted)
+        and (
+            len(added) >= INSERTED > len(deleted)
+            or not any(_turns(word, edition, TURNS) for word in added)
+        )
     }
 
 
-def _pair(change):
-    """The words of a change of one word to another, else None."""
-    words = (*change.deleted, *change.added)
-    return words if len(change.deleted) == len(change.added) == 1 else None
-
-
-def _n_texts(texts):
-    """In how many texts each word is."""
-    return Counter(chain.from_iterable(np.unique(words).tolist() for words in texts))
+def _gone_and_new(change):
+    """The words of a change, as one value."""
+    return tuple(change.deleted), tuple(change.added)
 
 
 def keeps_relevant(
     changes: list[Change],
     n_words: int,
     edition: Edition,
-    names: Collection[tuple[int, int]],
+    throughout: Collection[tuple[tuple[int, ...], tuple[int, ...]]],
 ) -> bool:
     """Whether a text of n_words is still relevant after changes.
 
-    names: see `renamed`. No number or negation may be new in what was there, and no
-    word gone but renamed ones, and a share of WORDING that may be only a way to say
-    it."""
-    changes = [change for change in changes if _pair(change) not in names]
+    throughout: see `repeated`; these count as no changes. No number or negation may be
+    new in what was there, and no word gone but a share of WORDING that may be only a
+    way to say it."""
+    changes = [change for change in changes if _gone_and_new(change) not in throughout]
     gone = [change for change in changes if change.deleted]
     return (
-        not any(_takes_back(change.added, edition) for change in changes)
+        not any(_takes_back(change, edition) for change in changes)
         and all(change.is_wording for change in gone)
         and sum(len(change.deleted) for change in gone) <= WORDING * n_words
     )
@@ -161,11 +170,13 @@ def keeps_other(changes: list[Change]) -> bool:
     return not any(change.added or _had_mark(change.deleted) for change in changes)
 
 
-def _takes_back(added, edition):
+def _takes_back(change, edition):
     """Whether new words may turn the meaning of those around them."""
+    added = change.added
     if len(added) >= PASSAGE:
         return False
-    signs = TURNS if len(added) < SENTENCE else NEGATION
+    is_short = len(added) < (SENTENCE if change.deleted else INSERTED)
+    signs = TURNS if is_short else NEGATION
     return any(_turns(word, edition, signs) for word in added)
 
 

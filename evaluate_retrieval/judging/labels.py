@@ -83,10 +83,10 @@ def _with_fates(old, edition):
     ]
     edited = fates[fates["outcome"] == "edited"].drop_duplicates("words")
     first = [changes[0] for changes in edited["changes"]]
-    renamed = edits.renamed(first, fates["old"], edition)
+    throughout = edits.repeated(first, edition)
     sizes = fates["old"].map(len)
     safe = [
-        [edits.keeps_relevant(each, n_words, edition, renamed) for each in changes]
+        [edits.keeps_relevant(each, n_words, edition, throughout) for each in changes]
         for changes, n_words in zip(fates["changes"], sizes, strict=True)
     ]
     fates["becomes"] = list(map(_chosen, fates["becomes"], safe, fates["outcome"]))

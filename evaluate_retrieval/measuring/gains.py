@@ -211,16 +211,22 @@ def _weakest(estimates, as_it_is):
     return float(estimates["p"].mask(turned, 1.0).max())
 
 
-def bounds_at(measured: Measured, ground: Grounds, error: float) -> dict[str, float]:
-    """low, high, lowest and highest as in `compared`, each with an error on one side.
+def bounds_at(
+    measured: Measured,
+    ground: Grounds,
+    errors: tuple[float, float],
+    anytime: bool = False,
+) -> dict[str, float]:
+    """low, high, lowest and highest as in `compared`, with errors below and above.
 
-    {} where no grade could tell the searches apart."""
+    {} where no grade could tell the searches apart. anytime: they hold at every
+    look."""
     if ground.why == "same":
         return {}
     n_better = len(ground.better)
-    rule = measured, error, ground.doubt
-    lows = [-upper_bound(-each, *rule) for each in _all_of(ground)]
-    highs = [upper_bound(each, *rule) for each in _all_of(ground)]
+    below, above = ((measured, error, ground.doubt, anytime) for error in errors)
+    lows = [-upper_bound(-each, *below) for each in _all_of(ground)]
+    highs = [upper_bound(each, *above) for each in _all_of(ground)]
     ends = {"low": lows[0], "lowest": min(lows[1 : 1 + n_better])}
     return ends | {"high": highs[0], "highest": max(highs[1 + n_better :])}
 

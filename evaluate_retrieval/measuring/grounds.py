@@ -3,8 +3,10 @@
 docs/reference/rules.md has the table of it, and docs/evidence/verdicts.md how often
 it errs."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,7 @@ import scipy  # loads its parts when they are used
 from evaluate_retrieval.measuring import intervals, judged
 from evaluate_retrieval.measuring.scored import Measured
 
+ONE_SIDE = 0.025  # the error of all claims of one kind together, on one side
 WHY = {  # what a verdict rests on
     "same": "both show the same documents at the same places",
     "all": "every result that could tell them apart is judged",
@@ -115,18 +118,43 @@ def grounds_of_gate(measured: Measured, now: str, before: str) -> Grounds:
     return Grounds(gain, (gain,), (-least_gain(measured, before, now),), "alone")
 
 
+def holm_errors(
+    parts: Mapping[Any, Any], is_so: Callable[[Any, float], bool], n_others: int = 0
+) -> tuple[dict[Any, float], set[Any]]:
+    """Which of several claims are shown, by the steps of Holm (1979).
+
+    is_so: whether one is, of its part with an error on one side. The first is the error
+    of each in the step that showed it, or in the last one; the second has those that
+    are shown. All together err in ONE_SIDE at most. n_others: claims that are made no
+    more, and count as not shown."""
+    errors = {}
+    waiting = set(parts)
+    while waiting:
+        error = ONE_SIDE / (len(waiting) + n_others)
+        errors |= dict.fromkeys(waiting, error)
+        shown = {name for name in waiting if is_so(parts[name], error)}
+        if not shown:
+            break
+        waiting -= shown
+    return errors, parts.keys() - waiting
+
+
 def upper_bound(
-    gain: pd.Series, measured: Measured, error: float, doubt: float = 0.0
+    gain: pd.Series,
+    measured: Measured,
+    error: float,
+    doubt: float = 0.0,
+    anytime: bool = False,
 ) -> float:
     """A bound that the mean gain exceeds with no more than that error; inf for 0.
 
-    gain: of the first queries, one each. By Student's t, or where few groups differ by
-    `intervals.confidence_sequence`. doubt: see `Grounds`."""
+    gain: of the first queries, one each. By Student's t, or where few groups differ, or
+    anytime, by `intervals.confidence_sequence`. doubt: see `Grounds`."""
     if error <= 0:
         return np.inf
     groups, weights = measured.of_first(len(gain))
     sums, sizes = intervals.sums_by_group(gain, groups, weights)
-    if intervals.few_change(sums / sizes):
+    if anytime or intervals.few_change(sums / sizes):
         both = 2 * error
         high = intervals.confidence_sequence(gain, groups, weights, error=both)[1]
         mean = sums.sum() / sizes.sum()

@@ -1,14 +1,17 @@
 """Limits of a user's own, which hold whatever the metric says: guardrails.
 
-How many queries find nothing, and the milliseconds that 95 % of the queries take at
-most."""
+How many queries find nothing, the milliseconds that 95 % of the queries take at most,
+and what may be lost by another metric than the one that decides."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from evaluate_retrieval import utils
+from evaluate_retrieval.measuring import gains, scored
+from evaluate_retrieval.measuring.grounds import Grounds, grounds_of
+from evaluate_retrieval.measuring.metric import Measure, measures_of
 from evaluate_retrieval.measuring.scored import Measured
 from evaluate_retrieval.words.constants import FORBIDDEN, NOT_WORSE, UNDECIDED
 
@@ -57,3 +60,63 @@ def guards_of(
         row |= {"against": against, "before": before.get(guard), "code": code}
         rows.append(row)
     return rows
+
+
+# --- Other metrics -----------------------------------------------------------
+
+
+def guard_measures(
+    losses: Mapping[str, float], measure: Measure, depth: int
+) -> dict[Measure, float]:
+    """The `Measure` of each metric that must not lose, and what it may lose: a dict.
+
+    losses: by the name of the metric. measure: that decides. ValueError for one of more
+    results than depth, so many as are kept."""
+    measures = {}
+    for name, loss in losses.items():
+        each = measures_of(name, None, measure.relevant)[measure.kind]
+        if each.k > depth:
+            problem = f"only {depth} results of a query are kept"
+            raise utils.InputError(option="--guard", value=name, problem=problem)
+        measures[each] = loss
+    return measures
+
+
+def measured_by(measured: Measured, measure: Measure) -> Measured:
+    """The same searches on the same queries, by another metric.
+
+    Of a system with several runs only the first has more results than decide."""
+    repeats = measured.repeats if measure.k <= measured.measure.k else None
+    parts = measured.queries, measured.ranked, measure
+    return scored.measured_of(*parts, measured.judgements, repeats)
+
+
+def loss_guard(
+    measured: Measured,
+    pair: tuple[str, str],
+    limit: float,
+    error: float,
+    find_grounds: Callable[[Measured, str, str], Grounds] = grounds_of,
+) -> dict[str, Any]:
+    """What the first search of a pair loses by a metric: a row as in `guards_of`.
+
+    value, before: the means of both; low, high: of the difference, with that error on
+    each side. code: NOT_WORSE if it is shown to lose less than the limit, FORBIDDEN if
+    it is shown to lose more, else UNDECIDED."""
+    name, against = pair
+    ground = find_grounds(measured, name, against)
+    n = len(ground.gain)
+    groups, weights = measured.of_first(n)
+    row = {"guard": str(measured.measure), "limit": limit, "search": name}
+    row |= {"value": None, "against": against, "before": None, "code": UNDECIDED}
+    if groups.nunique() < 2:
+        return row
+    for key, each in zip(["value", "before"], pair, strict=True):
+        row[key] = float(np.average(measured.values[each][:n], weights=weights))
+    ends = gains.bounds_at(measured, ground, (error, error))
+    ends = ends or dict.fromkeys(["low", "high", "lowest", "highest"], 0.0)
+    if ends["lowest"] > -limit:
+        row["code"] = NOT_WORSE
+    elif ends["highest"] < -limit:
+        row["code"] = FORBIDDEN
+    return row | {"low": ends["low"], "high": ends["high"]}

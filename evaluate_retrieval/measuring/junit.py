@@ -12,7 +12,13 @@ from xml.etree import ElementTree
 from evaluate_retrieval.measuring.outcomes import Outcome
 from evaluate_retrieval.reading.writing import write_bytes
 from evaluate_retrieval.words import sentences
-from evaluate_retrieval.words.constants import ERROR, FORBIDDEN, UNDECIDED, WORSE
+from evaluate_retrieval.words.constants import (
+    ERROR,
+    FORBIDDEN,
+    NOT_WORSE,
+    UNDECIDED,
+    WORSE,
+)
 from evaluate_retrieval.words.templates import render
 from evaluate_retrieval.words.text import printable
 
@@ -27,8 +33,11 @@ NOT_OF_XML = "[\ufffe\uffff]"  # of XML, beside controls
 
 def junit_of(outcomes: Sequence[Outcome], titles: Mapping[str, str]) -> bytes:
     """The outcomes as a file of JUnit. titles: of documents, by id."""
-    named = [(f"{each.kind} {each.since}".strip(), each) for each in outcomes]
-    return _file([_suite(name, _cases(each, titles)) for name, each in named])
+    suites = []
+    for each in outcomes:
+        words = filter(None, [each.kind, each.since, each.candidate])
+        suites.append(_suite(" ".join(words), _cases(each, titles)))
+    return _file(suites)
 
 
 def junit_of_error(problem: str) -> bytes:
@@ -56,7 +65,8 @@ def _cases(outcome, titles):
         yield f"segment: {row['segment']}", row["code"], sentence, text
     if outcome.leaks:
         sentence = outcome.sentences[len(outcome.guards)]
-        yield "forbidden documents", FORBIDDEN, sentence, ""
+        code = FORBIDDEN if outcome.new_leaks else NOT_WORSE
+        yield "forbidden documents", code, sentence, ""
 
 
 def _lost(losses, titles):

@@ -29,6 +29,20 @@ def first_leaks(
     return ranks
 
 
+def forbidden_shown(
+    measured: Measured, forbidden: Mapping[str, set[str]], name: str
+) -> dict[str, set[str]]:
+    """Which forbidden documents a search shows, by query: of those with any."""
+    shown: dict[str, set[str]] = {}
+    ids = trec.query_ids(measured.queries)
+    for lists in measured.lists_of(name):
+        for query_id, ranked in zip(ids, lists, strict=True):
+            leaked = forbidden.get(query_id, set()) & {*ranked.astype(str)}
+            if leaked:
+                shown[query_id] = shown.get(query_id, set()) | leaked
+    return shown
+
+
 def leak_table(measured: Measured, forbidden: Mapping[str, set[str]]) -> pd.DataFrame:
     """A row for each search: how many queries leak, a bound, and at which ranks.
 

@@ -32,10 +32,12 @@ class Outcome:
     largest: losses and gains, see `pairs.extremes`: query_id, question, before,
     now, gain, first_before and first_now (three ids). to_judge: pairs of query and id
     whose grades would tell, where they are missing. since: "" of the last baseline,
-    else what the comparison is of. aside: whether only a loss counts, and no doubt.
-    alone: the code by the metric alone, where something else may have set it. leaks:
-    for how many queries a forbidden document is shown. guards: see `guards.guards_of`;
-    segments: see `segments.segments_of`, with losses: rows as in largest."""
+    else what the comparison is of. candidate: the new search, where there are several;
+    else "". aside: whether only a loss counts, and no doubt. alone: the code by the
+    metric alone, where something else may have set it. leaks: for how many queries a
+    forbidden document is shown; new_leaks: one that the baseline does not show. guards:
+    see `guards.guards_of`; segments: see `segments.segments_of`, with losses: rows as
+    in largest."""
 
     kind: str
     code: int
@@ -45,16 +47,18 @@ class Outcome:
     largest: dict[str, list[dict]] = field(default_factory=dict)
     to_judge: list[tuple[str, str]] = field(default_factory=list)
     since: str = ""
+    candidate: str = ""
     aside: bool = False
     alone: int | None = None
     leaks: int = 0
+    new_leaks: int = 0
     guards: list[dict[str, Any]] = field(default_factory=list)
     segments: list[dict[str, Any]] = field(default_factory=list)
 
 
 def word_of(outcome: Outcome) -> str:
     """The verdict on one kind of queries, in a word or two."""
-    is_limit = outcome.code == FORBIDDEN and not outcome.leaks and outcome.guards
+    is_limit = outcome.code == FORBIDDEN and not outcome.new_leaks
     return "breaks a limit" if is_limit else WORDS[outcome.code]
 
 
@@ -78,8 +82,22 @@ def outcomes_as_json(outcomes: list[Outcome]) -> dict[str, Any]:
     says = f"The gate: {word_of(gravest_ones[0])}"
     if "" not in where:
         says += f" ({'; '.join(sorted(where))})"
+    if outcomes[0].candidate:
+        says += f": {_each_word(outcomes)}"
     kinds = [vars(outcome) for outcome in outcomes]
     return {"says": f"{says}.", "outcomes": kinds, "code": gravest}
+
+
+def _each_word(outcomes):
+    """What the gate says of each candidate, by the gravest of its outcomes."""
+    by_name: dict[str, list[Outcome]] = {}
+    for each in counting(outcomes):
+        by_name.setdefault(each.candidate, []).append(each)
+    words = {}
+    for name, own in by_name.items():
+        gravest = worst_code(own)
+        words[name] = word_of(next(each for each in own if each.code == gravest))
+    return "; ".join(f"“{name}” {word}" for name, word in words.items())
 
 
 def summary_lines(

@@ -4,7 +4,7 @@ Small losses pass the gate one by one, and add up. So the baseline of the last r
 is kept, and a new baseline does not move it. From MANY_NEEDS needs on a part of them is
 *sealed* until the next release: who improves a search has not seen it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from evaluate_retrieval.measuring import baseline, looks
-from evaluate_retrieval.measuring.baseline import limited
+from evaluate_retrieval.measuring.alike import limited
 from evaluate_retrieval.measuring.baseline_file import Kept
 from evaluate_retrieval.measuring.outcomes import Outcome
 from evaluate_retrieval.reading.corpus import short_hash
@@ -132,13 +132,16 @@ def outcomes_since(
     sealed: Mapping[str, Kept],
     choices: tuple[float, bool, bool],
     error: float | None = None,
+    others: Sequence[Mapping[str, Kept]] = (),
 ) -> list[Outcome]:
     """What the gate says of the time since the last release: a list.
 
     last: what it kept, of all queries. now, sealed: what is not sealed, and what is.
-    choices, error: see `baseline.outcomes_of`; the error is of the sealed part. Of that
-    and of the whole no query is named that lost or gained."""
-    whole = baseline.outcomes_of(last, joined(now, sealed), *choices)
+    choices: see `baseline.outcomes_of`; error: on each side of an interval of the
+    sealed part. Of that and of the whole no query is named that lost or gained. others:
+    more candidates, where nothing is sealed."""
+    everyone = [joined(now, sealed), *others]
+    whole = baseline.outcomes_of_several(last, everyone, *choices)
     if not sealed:
         return [replace(each, since=SINCE) for each in whole]
     [kind] = sealed
@@ -146,7 +149,8 @@ def outcomes_since(
     held = part_of({kind: last[kind]}, marks, inside=True)
     allowed, _, allow_deleted = choices
     # openings are counted: an interval for looking at any time would count them twice
-    [hidden] = baseline.outcomes_of(held, sealed, allowed, False, allow_deleted, error)
+    errors = {kind: (error, error)} if error is not None else None
+    [hidden] = baseline.outcomes_of(held, sealed, allowed, False, allow_deleted, errors)
     hidden = replace(hidden, since=f"{SINCE}, sealed part", largest={}, segments=[])
     of_all = {"since": f"{SINCE}, all", "aside": True, "largest": {}, "segments": []}
     return [hidden, *(replace(each, **of_all) for each in whole)]

@@ -15,7 +15,13 @@ import scipy  # loads its parts when they are used
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import intervals
-from evaluate_retrieval.measuring.grounds import Grounds, grounds_of, upper_bound
+from evaluate_retrieval.measuring.grounds import (
+    ONE_SIDE,
+    Grounds,
+    grounds_of,
+    holm_errors,
+    upper_bound,
+)
 from evaluate_retrieval.measuring.scored import Measured
 from evaluate_retrieval.reading.corpus import own_columns
 from evaluate_retrieval.words.constants import NOT_WORSE, UNDECIDED, WORSE
@@ -23,7 +29,6 @@ from evaluate_retrieval.words.constants import NOT_WORSE, UNDECIDED, WORSE
 SEGMENT = "segment"  # the column, unless --by names another
 MOST_SEGMENTS = 50
 FEWEST_NEEDS = 5  # of a segment with fewer only the number is told
-ONE_SIDE = 0.025  # the error of all segments together
 FURTHEST = 100_000  # needs: so many nobody judges
 Part = tuple[Measured, Grounds]
 
@@ -109,23 +114,10 @@ def verdicts_of(parts: Mapping[str, Part], margin: float) -> dict[str, str]:
     }
     words = dict.fromkeys(able, "undecided")
     for word, is_so in claims.items():
-        for label in _claimed(able, is_so):
+        _, claimed = holm_errors(able, is_so)
+        for label in claimed:
             words[label] = word if words[label] == "undecided" else words[label]
     return words
-
-
-def _claimed(parts, is_so):
-    """The segments of which a claim is shown, by Holm's steps.
-
-    is_so: whether it is, of a part with an error on one side."""
-    waiting = set(parts)
-    while waiting:
-        error = ONE_SIDE / len(waiting)
-        shown = {label for label in waiting if is_so(parts[label], error)}
-        if not shown:
-            break
-        waiting -= shown
-    return parts.keys() - waiting
 
 
 def _highest(part, error):

@@ -6,7 +6,7 @@ import numpy as np
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import intervals, metric
-from evaluate_retrieval.measuring.baseline import (
+from evaluate_retrieval.measuring.alike import (
     answerable,
     changed_judgements,
     with_judgements,

@@ -5,7 +5,7 @@ from typing import Any
 
 from evaluate_retrieval.words.constants import FEW, UNITS
 from evaluate_retrieval.words.templates import line_of
-from evaluate_retrieval.words.text import bare_name
+from evaluate_retrieval.words.text import bare_name, plain
 from evaluate_retrieval.words.tiles import lost_much
 
 
@@ -96,6 +96,20 @@ def looked_at(n: int) -> str:
     return f"Looks at these judgements so far: {n:,}."
 
 
+def gate_look(facts: Mapping[str, Any]) -> str:
+    """How often judgements were looked at, and whether a gate counts.
+
+    facts: see `candidates.looking`."""
+    n = len(facts["candidates"])
+    if not n:
+        told = f"{looked_at(facts['looks'])} A gate without --candidate does not count."
+        return told if facts["looks"] > 1 else ""
+    what = "This one counts" if facts["is_new"] else "This one was counted before"
+    if n > 1:
+        what += f": its {n:,} candidates are one look, and share one error"
+    return f"{looked_at(facts['looks'])} {what}."
+
+
 def leak(name: str, n: int, n_queries: int) -> str:
     """That a search shows forbidden documents."""
     return f"“{name}” shows a forbidden document for {n:,} of {n_queries:,} queries."
@@ -111,6 +125,8 @@ def no_leak(name: str, n_needs: int, bound: float) -> str:
 
 def guard(row: Mapping[str, Any]) -> str:
     """What a search has of a guardrail. row: see `guards.guards_of`."""
+    if row["guard"] not in ("empty", "p95_ms"):
+        return _loss_guard(row)
     forms = {"empty": "{:.1%}".format, "p95_ms": "{:,.0f} ms".format}
     form = forms[row["guard"]]
     if row["value"] is None:
@@ -121,6 +137,31 @@ def guard(row: Mapping[str, Any]) -> str:
         sentence += f" (“{row['against']}” {form(row['before'])})"
     may = "more than" if row["code"] else "within"
     return f"{sentence}: {may} the limit of {form(row['limit'])}."
+
+
+def _loss_guard(row):
+    """What a search loses by another metric. row: see `guards.loss_guard`."""
+    name = f"“{row['search']}”"
+    if row["value"] is None:
+        return f"{name}: {row['guard']} cannot be told, as no two queries are judged."
+    gain = row["value"] - row["before"]
+    told = f"{name} has {gain:+.3f} of {row['guard']} ({row['low']:+.3f} to "
+    told += f"{row['high']:+.3f}) against “{row['against']}”"
+    may = {0: "loses less than", 2: "may lose more than", 4: "loses more than"}
+    return f"{told}: it {may[row['code']]} the limit of {row['limit']:g}."
+
+
+def leak_since(name: str, against: str, facts: Mapping[str, Any]) -> str:
+    """That a search shows forbidden documents, and which of them are new.
+
+    facts: n, of all queries with one, new, of those with a new one, n_queries; and
+    first, a query and a document."""
+    query, document = facts["first"]
+    told = leak(name, facts["n"], facts["n_queries"]).rstrip(".")
+    is_new = f"{facts['new']:,} of them with one that “{against}” does not show"
+    if not facts["new"]:
+        is_new = f"all of them with what “{against}” shows, too"
+    return f"{told}, {is_new}, such as {plain(document)} for {plain(query)}."
 
 
 def segments(rows: list[dict[str, Any]], name: str, unit: str = "needs") -> str:

@@ -156,3 +156,33 @@ def test_none_of_sixty_is_no_proof_of_none(tenants):
     code, facts = said(*gate, "--out", out)
     assert code == 0
     assert any("at most 4.9%" in each for each in facts["outcomes"][0]["sentences"])
+
+
+def test_only_a_leak_that_the_baseline_had_not_ends_with_4(tenants):
+    """The search of today shows what a guest must not see; another shows more."""
+    queries = pd.read_csv(tenants / "queries.csv")
+    queries["role"] = ["guest"] * 30 + [""] * 30
+    queries.to_csv(tenants / "queries.csv", index=False)
+    grades = pd.read_csv(tenants / "qrels.csv")
+    grades[grades["grade"] >= 0].to_csv(tenants / "qrels.csv", index=False)
+    (tenants / "forbidden.csv").write_text("query,role,document\n,guest,d3\n")
+    out = tenants.parent / "out"
+    said("evaluate", tenants, "--incumbent", "safe", "--out", out)
+    baseline = (out / "baseline.json.gz").rename(out.parent / "baseline.json.gz")
+    gate = ["gate", tenants, "--baseline", baseline, "--out", out]
+    xml = out.parent / "gate.xml"
+    # safe shows d3 for q3 and q5, and new for q3 and q4
+    code, facts = said(*gate, "--candidate", "safe", "--junit", xml)
+    [outcome] = facts["outcomes"]
+    assert (code, outcome["leaks"], outcome["new_leaks"]) == (0, 2, 0)
+    told = "for 2 of 60 queries, all of them with what “run: safe” shows, too, such"
+    assert told in outcome["sentences"][0]
+    assert "<failure" not in xml.read_text()
+    assert "forbidden documents" in xml.read_text()
+    code, facts = said(*gate, "--candidate", "new", "--junit", xml)
+    [outcome] = facts["outcomes"]
+    assert (code, outcome["leaks"], outcome["new_leaks"]) == (4, 2, 1)
+    told = "1 of them with one that “run: safe” does not show, such as d3 for q4."
+    assert told in outcome["sentences"][0]
+    assert facts["says"] == "The gate: shows what is forbidden."
+    assert "<failure" in xml.read_text()

@@ -117,3 +117,87 @@ def test_the_share_is_of_queries_by_their_weights_and_of_all_runs():
 @pytest.mark.parametrize("limit", ["--max-empty=1", "--max-p95-ms=0", "--max-empty=x"])
 def test_a_limit_that_is_none_is_an_error(folder, limit):
     assert said(folder, "evaluate", limit)[0] == 3
+
+
+# --- Other metrics -----------------------------------------------------------
+
+NARROW = """
+def at(place, misses=()):
+    def search(question, course):
+        number = int(question[1:])
+        if number % 5 in misses:
+            return ["d0" if number else "d1"]
+        return [f"d{(number + place - each) % 60}" for each in range(place + 1)]
+
+    return search
+
+
+SEARCHES = {"narrow": at(0, [0, 1]), "wide": at(2), "today": at(4)}
+"""
+
+
+@pytest.fixture(scope="module")
+def narrow(tmp_path_factory):
+    """A search has a better nDCG than that of today, and finds nothing for 24 of 60."""
+    path = write_folder(tmp_path_factory.mktemp("narrow"))
+    (path / "searches.py").write_text(NARROW)
+    (path / "data" / "ground-truth-data.csv").unlink()
+    return path
+
+
+def test_what_loses_by_another_metric_is_not_shipped(narrow):
+    line = ["evaluate", "--incumbent", "today"]
+    assert said(narrow, *line)[1]["search"] == "own: narrow"
+    code, facts = said(narrow, *line, "--guard", "recall@50:0.2")
+    assert "error" not in facts, facts
+    is_a("evaluate", facts)
+    rows = {row["search"]: row for row in facts["guards"]}
+    assert {name: row["code"] for name, row in rows.items()} == {
+        "own: narrow": 4,
+        "own: wide": 0,
+    }
+    assert rows["own: narrow"]["value"] == pytest.approx(0.6)
+    assert rows["own: narrow"]["before"] == 1
+    assert (code, facts["search"]) == (2, "own: today")
+    assert [row["search"] for row in facts["candidates"]] == ["own: wide"]
+    told = "“own: narrow” has -0.400 of recall@50 ("
+    assert told in facts["says"]
+    assert "it loses more than the limit of 0.2." in facts["says"]
+    (narrow / "searches.py").write_text(NARROW.replace('"wide": at(2), ', ""))
+    code, facts = said(narrow, *line, "--guard", "recall@50:0.4")
+    assert "error" not in facts, facts
+    (narrow / "searches.py").write_text(NARROW)
+    is_a("evaluate", facts)
+    assert (code, facts["verdict"], facts["reason"]) == (2, "undecided", "limit")
+    assert "It would ship, but a limit of yours cannot be told." in facts["says"]
+    assert "it may lose more than the limit of 0.4." in facts["says"]
+
+
+def test_the_gate_holds_another_metric_to_its_limit(narrow):
+    said(narrow, "evaluate", "--incumbent", "today")
+    before = (narrow / "out" / "baseline.json.gz").rename(narrow / "baseline.json.gz")
+    gate = ["gate", "--baseline", before, "--candidate", "narrow"]
+    xml = narrow / "gate.xml"
+    expected = {"0.2": 4, "0.4": 2, "0.6": 0}
+    for limit, code in expected.items():
+        asked = ["--guard", f"recall@50:{limit}", "--junit", xml]
+        ended, facts = said(narrow, *gate, *asked)
+        is_a("gate", facts)
+        [outcome] = facts["outcomes"]
+        assert (ended, outcome["alone"]) == (code, 0)
+        assert outcome["guards"][0]["code"] == code
+        assert not problems_of(xml.read_bytes())
+    # two metrics, and two candidates that share the error of each
+    both = ["--candidate", "wide", "--guard", "recall:0.2", "--guard", "precision:0.5"]
+    ended, facts = said(narrow, *gate, *both)
+    codes = [[row["code"] for row in each["guards"]] for each in facts["outcomes"]]
+    assert (ended, codes) == (4, [[4, 0], [0, 0]])
+    assert facts["says"].endswith(
+        "“own: narrow” breaks a limit; “own: wide” not worse."
+    )
+
+
+@pytest.mark.parametrize("guard", ["recall", "recall:2", "nothing:0.1", "recall@900:0"])
+def test_a_guard_that_is_none_is_an_error(narrow, guard):
+    code, facts = said(narrow, "evaluate", "--incumbent", "today", f"--guard={guard}")
+    assert (code, facts["where"]["option"]) == (3, "--guard")

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from refusals import refused
+from sixty import said, write_folder
 
 from evaluate_retrieval.commands import gate
 from evaluate_retrieval.line import main
@@ -143,11 +144,15 @@ def test_a_later_opening_asks_for_more():
     before, now = kept_of(np.ones(120)), kept_of(1 + (np.arange(120) < 40))
     widths = []
     for error in (0.0125, 0.0042, 0.002):
-        [outcome] = outcomes_of({"judged": before}, {"judged": now}, error=error)
+        [outcome] = outcomes_of(
+            {"judged": before}, {"judged": now}, errors={"judged": (error, error)}
+        )
         widths.append(outcome.figures["high"] - outcome.figures["low"])
         assert outcome.figures["lowest"] == outcome.figures["low"]
     assert sorted(widths) == widths
-    [usual] = outcomes_of({"judged": before}, {"judged": now}, error=0.025)
+    [usual] = outcomes_of(
+        {"judged": before}, {"judged": now}, errors={"judged": (0.025, 0.025)}
+    )
     [other] = outcomes_of({"judged": before}, {"judged": now})
     for end in ("low", "high"):
         assert usual.figures[end] == pytest.approx(other.figures[end], abs=0.01)
@@ -291,9 +296,8 @@ def test_evaluate_and_gate_say_how_often_judgements_were_looked_at(story):
     assert "Looks at these" not in story["first"]["says"]
     assert "Looks at these judgements so far: 2." in story["evaluate"]["says"]
     assert "This is trial 2 on" in story["evaluate"]["says"]
-    assert "Looks at these judgements so far: 2. A gate does not count." in told(
-        story["update"]
-    )
+    told_by_gate = told(story["update"])
+    assert "judgements so far: 2. A gate without --candidate does not" in told_by_gate
 
 
 def test_a_look_that_is_repeated_is_counted_once():
@@ -374,6 +378,59 @@ def test_a_baseline_that_is_updated_keeps_its_mode_and_is_whole(story, monkeypat
     finally:
         baseline.write_bytes(before[0])
         baseline.with_name(releases.REFERENCE).write_bytes(before[1])
+
+
+WRITES = ["keep_sealed", "write_bytes", "keep_run", "write_baseline"]
+AT = {  # where the gate finds each of them
+    "keep_sealed": gate,
+    "write_bytes": gate,
+    "keep_run": gate.verdicts,
+    "write_baseline": gate.baseline_file,
+}
+
+
+@pytest.fixture(scope="module")
+def unreleased(tmp_path_factory):
+    """A folder of sixty queries before its first release."""
+    folder = write_folder(tmp_path_factory.mktemp("unreleased"))
+    (folder / "data" / "ground-truth-data.csv").unlink()
+    said(folder, "evaluate", "--incumbent", "second")
+    (folder / "out" / BASELINE).rename(folder / BASELINE)
+    return folder
+
+
+@pytest.mark.parametrize("number", range(1, len(WRITES)))
+def test_a_release_that_is_killed_between_two_writes_is_made_whole_by_the_next(
+    unreleased, tmp_path, monkeypatch, number
+):
+    """All writes before the one of this number are done, and it and others are not."""
+    folder = tmp_path / "faq"
+    shutil.copytree(unreleased, folder)
+    monkeypatch.setattr(releases, "MANY_NEEDS", 30)
+    asked = ["gate", "--baseline", folder / BASELINE, "--incumbent", "second"]
+    release = [*asked, "--update", "--release"]
+
+    def killed(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(AT[WRITES[number]], WRITES[number], killed)
+        assert said(folder, *release)[0] == ERROR
+    reference = folder / releases.REFERENCE
+    marks = folder / "data" / "judging" / "sealed.csv"
+    # nobody holds a release against queries that everybody sees
+    assert (marks.exists(), reference.exists()) == (True, False)
+    sealed = marks.read_bytes()
+    if number == 2:  # an ordinary gate goes on
+        assert said(folder, *asked)[0] == NOT_WORSE
+    assert said(folder, *release)[0] == NOT_WORSE
+    assert marks.read_bytes() == sealed
+    kept = read_baseline(reference)["judged"]
+    assert len(kept.qrels) == len(kept.rankings) == 60
+    before = read_baseline(folder / BASELINE)["judged"]
+    assert before.search == kept.search
+    for query, ids in before.rankings.items():
+        assert kept.rankings[query] == ids
 
 
 def test_a_reference_is_a_file_of_its_own(story):

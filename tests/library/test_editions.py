@@ -58,6 +58,9 @@ OUTLIVES = {
         (True, True),
     ),
     "a name of code": (f"{LONG} at /a/b", LONG, (False, False)),
+    "another name of code": (f"{LONG} st.old", f"{LONG} st.new", (True, False)),
+    "a number for a name of code": (f"{LONG} at /a/b", f"{LONG} at 20", (False, False)),
+    "a number in new words": (RESET, f"{RESET} Open until 20 May", (True, False)),
     "Markdown": (RESET, f"**{RESET}**\n\n![a picture](p.png)", (True, True)),
     "a link": (RESET, RESET.replace("account", "[account](/a)"), (True, True)),
     "small words": (RESET, RESET.replace("the", "your"), (True, True)),
@@ -105,24 +108,36 @@ def test_two_words_that_documents_use_are_no_typo_of_each_other():
     assert safe(old, new, "Coreg Cored", "Coreg Cored") == (False, False)
 
 
-@pytest.mark.parametrize(("n", "is_renamed"), [(3, True), (2, False)])
-def test_a_word_is_renamed_if_it_has_changed_throughout(n, is_renamed):
-    olds = [f"{text} with turbo" for text in (RESET, VPN, BOOK)[:n]]
-    news = [text.replace("turbo", "rapid") for text in olds]
+# What three texts have of old, what is there in its place, and whether in n texts that
+# is a change of all
+THROUGHOUT = {
+    "a word": ("turbo", "rapid", 2, True),
+    "a word of one text": ("turbo", "rapid", 1, False),
+    "a word that lives on": ("turbo", "rapid turbo-charged", 2, True),
+    "a number": ("turbo", "20", 3, False),
+    "a negation less": ("never turbo", "turbo", 3, False),
+    "a negation more": ("turbo", "never turbo", 3, False),
+    "a sentence": ("turbo", "turbo which was not in release 7", 3, True),
+}
+
+
+@pytest.mark.parametrize("change", THROUGHOUT)
+def test_a_change_that_several_texts_have_is_one_of_all(change):
+    was, becomes, n, is_repeated = THROUGHOUT[change]
+    olds = [f"{text} with {was}" for text in (RESET, VPN, BOOK)[:n]]
+    news = [text.replace(was, becomes) for text in olds]
     edition = edition_of(documents(dict(enumerate(news))))
     texts = [numbered.numbered_words(each) for each in documents(dict(enumerate(olds)))]
     changes = [
         edits.changes(words, edition.texts[number], edition)
         for number, words in enumerate(texts)
     ]
-    names = edits.renamed(changes, texts, edition)
-    assert len(names) == is_renamed
+    throughout = edits.repeated(changes, edition)
+    assert bool(throughout) == is_repeated
     for words, each in zip(texts, changes, strict=True):
-        assert edits.keeps_relevant(each, len(words), edition, names) == is_renamed
+        kept = edits.keeps_relevant(each, len(words), edition, throughout)
+        assert kept == is_repeated
         assert not edits.keeps_other(each)
-    still = {f"more {number}": "turbo" for number in range(n)}
-    many = edition_of(documents(dict(enumerate(news)) | still))
-    assert not edits.renamed(changes, texts, many)  # the old word lives on
 
 
 def test_a_text_that_is_like_none_is_looked_for_by_its_title_and_its_words():
