@@ -9,7 +9,8 @@ from evaluate_retrieval.commands.options import SearchOptions
 from evaluate_retrieval.judging import judged_texts
 from evaluate_retrieval.measuring import intervals, looks, registry
 from evaluate_retrieval.measuring.metric import asked_for, measures_of
-from evaluate_retrieval.reading.folder import Folder, grade_shares, read
+from evaluate_retrieval.reading.counting import grade_shares
+from evaluate_retrieval.reading.folder import Folder, read
 from evaluate_retrieval.reading.listing import NOT_READ, TEXTS
 from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import UNITS

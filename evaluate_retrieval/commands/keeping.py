@@ -58,18 +58,22 @@ def kept_of(
         labels = segments.labels_of(queries, by)
         if labels is not None:
             table[segments.SEGMENT] = labels.to_numpy()
-        ranked = [list(trec.without_end(row)) for row in measured.ranked[search]]
+        rankings, *repeats = (
+            dict(zip(ids, map(list, map(trec.without_end, lists)), strict=True))
+            for lists in [measured.ranked[search], *measured.repeats.get(search, ())]
+        )
         qrels = utils.qrels_of(utils.right_answers(queries))
         alternatives = dict(zip(ids, queries.get("alternatives", ()), strict=False))
         kept[kind] = Kept(
             search,
             table,
-            dict(zip(ids, ranked, strict=True)),
+            rankings,
             dict(zip(ids, qrels, strict=True)),
             folder.measure,
             folder.hashes,
             measured.judgements,
             {query_id: names for query_id, names in alternatives.items() if names},
             folder.only_answered,
+            repeats=repeats,
         )
     return kept

@@ -72,8 +72,9 @@ def with_guards(
     times = slowest(evaluated.candidates.own)
     values = guards.guard_values(evaluated.results.whole, name, times)
     kept = before[outcome.kind]
-    lists = utils.pad([kept.rankings[id_] for id_ in kept.queries["query_id"]], 1)
-    was = {guards.EMPTY: guards.share_empty([lists]), guards.P95: kept.p95_ms or None}
+    ids = kept.queries["query_id"]
+    lists = [utils.pad([run[id_] for id_ in ids], 1) for run in kept.runs]
+    was = {guards.EMPTY: guards.share_empty(lists), guards.P95: kept.p95_ms or None}
     rows = guards.guards_of(options.limits, name, values, against, was)
     alike = alike_of(kept, _kept_as(everyone, outcome))
     error = ONE_SIDE / (len(everyone) + n_others)

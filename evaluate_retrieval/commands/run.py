@@ -38,7 +38,8 @@ from evaluate_retrieval.measuring.estimand import deciding
 from evaluate_retrieval.measuring.noise import Noise, noise_of
 from evaluate_retrieval.measuring.since import since_last
 from evaluate_retrieval.reading import trec
-from evaluate_retrieval.reading.folder import Folder, located, written_causes
+from evaluate_retrieval.reading.folder import Folder, located
+from evaluate_retrieval.reading.kept import written_causes
 from evaluate_retrieval.reading.listing import FAILURES
 from evaluate_retrieval.reading.writing import make_folder, write_table
 from evaluate_retrieval.searching import built_in, embedding
@@ -119,9 +120,6 @@ def evaluated_and_kept(
             failed = evaluated.candidates.went
             names = searches_to_keep(results, failed, name, baseline)
             kept = kept_of(evaluated.folder, results, names, options.by)
-            for search in {*names.values()} & {*results.whole.repeats}:
-                says = "the baseline keeps one list a query: of the first run: %s"
-                log.info(says, search)
             kept = releases.with_updates(kept, baseline)
             if options.max_p95_ms is not None:
                 kept = releases.with_times(kept, slowest(evaluated.candidates.own))

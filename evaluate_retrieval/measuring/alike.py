@@ -3,7 +3,7 @@
 Labels may have been lost, edited or added since, and documents have another id."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,10 +26,10 @@ def with_todays_ids(before: Kept, now: Kept) -> tuple[Kept, int]:
         for id_, text in before.texts.items()
         if text in todays and now.texts.get(id_) != text
     }
-    rankings = {
-        query: [ids.get(id_, id_) for id_ in ranking]
-        for query, ranking in before.rankings.items()
-    }
+    rankings, *repeats = (
+        {query: [ids.get(id_, id_) for id_ in ranked] for query, ranked in run.items()}
+        for run in before.runs
+    )
     qrels = {
         query: {ids.get(id_, id_): grade for id_, grade in qrel.items()}
         for query, qrel in before.qrels.items()
@@ -39,7 +39,7 @@ def with_todays_ids(before: Kept, now: Kept) -> tuple[Kept, int]:
         for query, names in before.alternatives.items()
     }
     renamed = {"rankings": rankings, "qrels": qrels, "alternatives": alternatives}
-    return replace(before, **renamed), len(ids)
+    return replace(before, **renamed, repeats=repeats), len(ids)
 
 
 def limited(kept: Kept, query_ids: Collection[str]) -> Kept:
@@ -49,6 +49,10 @@ def limited(kept: Kept, query_ids: Collection[str]) -> Kept:
         name: {id_: each for id_, each in vars(kept)[name].items() if id_ in query_ids}
         for name in ("rankings", "qrels", "alternatives")
     }
+    told["repeats"] = [
+        {id_: ids for id_, ids in run.items() if id_ in query_ids}
+        for run in kept.repeats
+    ]
     return replace(kept, queries=queries.reset_index(drop=True), **told)
 
 
@@ -115,6 +119,18 @@ def _placed(rankings, query_ids, withdrawn):
     ]
 
 
+def measured_runs(
+    queries: utils.Queries,
+    runs: Mapping[str, list[utils.Rankings]],
+    measure: Measure,
+    judgements: str | None = None,
+) -> scored.Measured:
+    """`Measured` of searches whose score is the mean of their runs, lists by name."""
+    rankings = {name: lists[0] for name, lists in runs.items()}
+    repeats = {name: lists[1:] for name, lists in runs.items() if len(lists) > 1}
+    return scored.measured_of(queries, rankings, measure, judgements, repeats)
+
+
 @dataclass(frozen=True)
 class Alike:
     """A baseline and a run, made alike: what both can be measured on.
@@ -152,21 +168,23 @@ class Alike:
         return with_judgements(self.queries, self.now, self.query_ids)
 
     @property
-    def rankings(self) -> dict[str, utils.Rankings]:
-        """What both rank: a dict with now and before."""
+    def runs(self) -> dict[str, list[utils.Rankings]]:
+        """What both rank in each run: a dict with now and before.
+
+        As many runs of each: with more of one, intervals are too narrow."""
+        n_runs = min(len(self.now.runs), len(self.before.runs))
         return {
-            name: utils.pad(
-                _placed(kept.rankings, self.query_ids, self.withdrawn), self.depth
-            )
+            name: [
+                utils.pad(_placed(run, self.query_ids, self.withdrawn), self.depth)
+                for run in kept.runs[:n_runs]
+            ]
             for name, kept in {"now": self.now, "before": self.before}.items()
         }
 
     def measured(self, measure: Measure) -> scored.Measured:
         """Both by a metric: their names are now and before."""
         judgements = self.now.judgements
-        return scored.measured_of(
-            self.judged_queries, self.rankings, measure, judgements
-        )
+        return measured_runs(self.judged_queries, self.runs, measure, judgements)
 
 
 def alike_of(before: Kept, now: Kept) -> Alike:

@@ -10,17 +10,10 @@ from typing import Any
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.measuring import (
-    decision,
-    gains,
-    judged,
-    pairs,
-    plan,
-    scored,
-    segments,
-)
+from evaluate_retrieval.measuring import decision, gains, judged, pairs, plan, segments
 from evaluate_retrieval.measuring.alike import (
     alike_of,
+    measured_runs,
     with_judgements,
     with_todays_ids,
 )
@@ -158,9 +151,10 @@ def _compare_kind(before, now, margin, anytime, allow_deleted, errors):
         sentences = render("outcome.txt.j2", queries=queries, **facts).splitlines()
         return Outcome(measure.kind, ERROR, searches, sentences=sentences)
     queries = alike.judged_queries
-    rankings = alike.rankings
+    runs = alike.runs
+    facts["n_runs"] = [len(kept.runs) for kept in (now, before)]
     options = measure, margin, anytime, now.judgements, errors
-    measured, figures, code, reason = _held_against(queries, rankings, *options)
+    measured, figures, code, reason = _held_against(queries, runs, *options)
     figures["how"] = "paired, at any time" if anytime else "paired"
     lost = {
         query
@@ -169,7 +163,7 @@ def _compare_kind(before, now, margin, anytime, allow_deleted, errors):
     }
     if code == WORSE and lost:
         is_whole = ~queries.index.isin(lost)
-        others = {name: ranked[is_whole] for name, ranked in rankings.items()}
+        others = {name: [ids[is_whole] for ids in runs[name]] for name in runs}
         if (
             queries["need"][is_whole].nunique() < 2
             or _held_against(queries[is_whole], others, *options)[2] != WORSE
@@ -194,7 +188,7 @@ def _compare_kind(before, now, margin, anytime, allow_deleted, errors):
         **facts,
     )
     table = queries[["question"]].reset_index()
-    for name, ranking in rankings.items():
+    for name, (ranking, *_) in runs.items():
         table[f"first_{name}"] = [list(filter(None, ids[:3])) for ids in ranking]
         table[name] = measured.values[name]
     table["gain"] = table["now"] - table["before"]
@@ -222,9 +216,11 @@ def _mix_sentence(before, now, measure):
     for kept in (before, now):
         table = kept.queries.set_index("query_id", drop=False)
         queries = with_judgements(table, kept, list(table.index))
-        ranked = [kept.rankings.get(id_, []) for id_ in table.index]
-        rankings = {kept.search: utils.pad(ranked, measure.k)}
-        values = scored.measured_of(queries, rankings, measure).values[kept.search]
+        runs = [
+            utils.pad([run.get(id_, []) for id_ in table.index], measure.k)
+            for run in kept.runs
+        ]
+        values = measured_runs(queries, {"it": runs}, measure).values["it"]
         figures.append((values, queries[segments.SEGMENT].reset_index(drop=True)))
     return words.mix(segments.mix_of(*figures), str(measure))
 
@@ -246,22 +242,24 @@ def _to_judge(measured, query_ids):
     """What the new search shows and nobody judged: pairs of query and id, by query.
 
     Without what the old search shows at the same rank."""
-    first = measured.first
     qrels = utils.qrels_of(utils.right_answers(measured.queries))
-    rows = zip(query_ids, qrels, first["now"], first["before"], strict=True)
-    return [
+    both = zip(measured.lists_of("now"), measured.lists_of("before"), strict=True)
+    by_run = [zip(query_ids, qrels, *lists, strict=True) for lists in both]
+    missing = [
         (query, id_)
+        for rows in zip(*by_run, strict=True)
         for query, qrel, now, before in rows
         for id_ in judged.missing(qrel, [now, before])
         if id_ in now
     ]
+    return list(dict.fromkeys(missing))
 
 
-def _held_against(queries, rankings, measure, margin, anytime, judgements, errors):
+def _held_against(queries, runs, measure, margin, anytime, judgements, errors):
     """The search of now against that of before: `Measured`, figures, code, and why.
 
-    rankings: a dict with now and before. figures: see `pairs.summary`."""
-    measured = scored.measured_of(queries, rankings, measure, judgements)
+    runs: a dict with now and before. figures: see `pairs.summary`."""
+    measured = measured_runs(queries, runs, measure, judgements)
     ground = grounds_of_gate(measured, "now", "before")
     figures = pairs.summary(measured, ("now", "before"), anytime, ground)
     if errors is not None and figures["groups"] > 1:

@@ -23,7 +23,7 @@ MOST_UNPACKED = (
 )
 KEPT_COLUMNS = ["query_id", "question", "need"]
 IN_FILE = [*KEPT_COLUMNS, segments.SEGMENT]  # the last one where there are segments
-SELDOM = ["alternatives", "only_answered", "updates", "p95_ms"]
+SELDOM = ["alternatives", "only_answered", "updates", "p95_ms", "repeats"]
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,8 @@ class Kept:
     alternatives: dict of query id: its alternatives, see `metric.under_one_name`; {}
     without any. only_answered: whether queries without a relevant document are left
     out. updates: how many times the gate has made a new baseline of the one before.
-    p95_ms: what 95 of 100 queries take at most, where a limit was asked for; else 0."""
+    p95_ms: what 95 of 100 queries take at most, where a limit was asked for; else 0.
+    repeats: rankings of the other runs of a search that was asked several times."""
 
     search: str
     queries: pd.DataFrame
@@ -51,6 +52,12 @@ class Kept:
     only_answered: bool = False
     updates: int = 0
     p95_ms: float = 0.0
+    repeats: list[dict[str, list[str]]] = field(default_factory=list)
+
+    @property
+    def runs(self) -> list[dict[str, list[str]]]:
+        """The rankings of each run, those of the first one first."""
+        return [self.rankings, *self.repeats]
 
 
 def write_baseline(path: Path, kept: Mapping[str, Kept], run_id: str) -> Path:
@@ -110,7 +117,7 @@ def _as_written(kept):
     grades = chain(*map(dict.values, kept.qrels.values()))
     texts = [kept.search, kept.judgements, *kept.texts.values()]
     texts += chain(*map(dict.values, kept.alternatives.values()))
-    texts += chain(*map(list.copy, kept.rankings.values()))
+    texts += chain(*(list.copy(ids) for run in kept.runs for ids in run.values()))
     are_texts = all(isinstance(text, str) for text in texts)
     are_grades = all(0 <= grade < math.inf for grade in grades)
     if not (are_texts and are_grades and type(kept.updates) is int):
@@ -137,6 +144,6 @@ def _kept_measure(measure):
 
 def _texts_named(kept):
     """The hashes of the texts that were judged, or are among the first results."""
-    first = (ids[: kept.measure.k] for ids in kept.rankings.values())
+    first = (ids[: kept.measure.k] for run in kept.runs for ids in run.values())
     named = {*chain(*first, *kept.qrels.values())}
     return {id_: kept.texts[id_] for id_ in named if id_ in kept.texts}

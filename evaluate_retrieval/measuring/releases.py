@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -69,12 +70,13 @@ def joined(now: Mapping[str, Kept], sealed: Mapping[str, Kept]) -> dict[str, Kep
     whole = dict(now)
     for kind, each in sealed.items():
         rest = now[kind]
-        tables = {
+        tables: dict[str, Any] = {
             name: vars(rest)[name] | vars(each)[name]
             for name in ("rankings", "qrels", "alternatives")
         }
-        queries = pd.concat([rest.queries, each.queries], ignore_index=True)
-        whole[kind] = replace(rest, queries=queries, **tables)
+        tables["queries"] = pd.concat([rest.queries, each.queries], ignore_index=True)
+        both = zip(rest.repeats, each.repeats, strict=True)
+        whole[kind] = replace(rest, repeats=[a | b for a, b in both], **tables)
     return whole
 
 

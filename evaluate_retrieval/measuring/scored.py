@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -24,9 +25,9 @@ class Measured:
     the values. first: a dict of name: the first k ids, (n_queries, k). scores:
     see `metric.scores_of`. queries: the table of them, in the order in which they are
     judged. judgements: of judged.KINDS_OF_JUDGEMENTS. ranked: the
-    rankings in full length. repeats: of a system with several runs the first k ids of
-    the others; its values are means over all of them, and first and ranked are those of
-    its first run; by_run has the values of each, (n_runs, n_queries). doubts: the
+    rankings in full length. repeats: of a system with several runs the rankings of the
+    others; its values are means over all of them, and first and ranked are those of its
+    first run; by_run has the values of each, (n_runs, n_queries). doubts: the
     values by other grades of the same people, (n_draws, n_queries), by search, where
     people differ: see `graders.redrawn`."""
 
@@ -109,7 +110,8 @@ class Measured:
 
     def lists_of(self, name: str) -> list[utils.Rankings]:
         """The first k ids of each run of a search: one, but of a system several."""
-        return [self.first[name], *self.repeats.get(name, ())]
+        k = self.measure.k
+        return [self.first[name], *(ids[:, :k] for ids in self.repeats.get(name, ()))]
 
     def without(self, names: Collection[str]) -> "Measured":
         """The same without some searches."""
@@ -141,14 +143,17 @@ class Measured:
     def rank_the_same(self, name: str, other_name: str) -> bool:
         """Whether no grade could tell two searches apart by the measure.
 
-        They have the same first k results for each query; in another order, where the
-        metric sees no order."""
+        They have the same first k results for each query, run by run; in another order,
+        where the metric sees no order."""
         if name not in self.first:
             return False
-        first = [*self.lists_of(name), *self.lists_of(other_name)]
+        both = [self.lists_of(each) for each in (name, other_name)]
         if not self.measure.sees_order:
-            first = [np.sort(ids.astype(str), axis=1) for ids in first]
-        return all(np.array_equal(ids, first[0]) for ids in first)
+            both = [[np.sort(ids.astype(str), axis=1) for ids in runs] for runs in both]
+        pairs = (
+            zip(*both, strict=True) if len({*map(len, both)}) == 1 else product(*both)
+        )
+        return all(np.array_equal(ids, others) for ids, others in pairs)
 
 
 def _rows_of(table, rows):
@@ -216,7 +221,9 @@ def measured_of(
         judgements=judgements,
         ranked=dict(rankings),
         repeats={
-            name: [utils.pad(list(ids), measure.k) for ids in runs]
+            name: [
+                utils.pad(list(ids), max([measure.k, *map(len, ids)])) for ids in runs
+            ]
             for name, runs in (repeats or {}).items()
         },
         by_run=by_run,

@@ -62,17 +62,20 @@ def prints_of(kept: Kept) -> dict[str, str]:
         query: {id_: float(grade) for id_, grade in sorted(qrel.items())}
         for query, qrel in sorted(kept.qrels.items())
     }
-    ranked = sorted(kept.rankings.items())
-    return {"judgements": hash_of(qrels), "lists": hash_of(ranked)}
+    ranked, *repeats = (sorted(run.items()) for run in kept.runs)
+    lists = [ranked, *repeats] if repeats else ranked
+    return {"judgements": hash_of(qrels), "lists": hash_of(lists)}
 
 
 def _mean_with(ranked, labels, query_ids, today):
-    """The metric of rankings with labels, a mean over queries. All three are `Kept`."""
+    """The metric of runs with labels, a mean over queries. All three are `Kept`."""
     queries = with_judgements(today.queries.set_index("query_id"), labels, query_ids)
     measure = today.measure
-    rankings = [ranked.rankings.get(query, []) for query in query_ids]
-    scores = metric.scores_by_query(
-        queries, utils.pad(rankings, measure.k), None, measure.relevant, measure.by
-    )
-    values = scores[measure.by]
-    return np.average(values, weights=intervals.weights_of(queries))
+    values = []
+    for run in ranked.runs:
+        rankings = utils.pad([run.get(query, []) for query in query_ids], measure.k)
+        scores = metric.scores_by_query(
+            queries, rankings, None, measure.relevant, measure.by
+        )
+        values.append(scores[measure.by])
+    return np.average(np.mean(values, axis=0), weights=intervals.weights_of(queries))

@@ -145,11 +145,7 @@ def divided(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 def _events_in(table):
     """The rows of a table of events or of clicks, texts in the columns EVENT, and how
     often each was clicked."""
-    frame = table.frame
-    for name in frame:
-        if str(name).lower() == "event_attributes":
-            frame = frame.assign(**{name: frame[name].map(_object_in)})
-    frame = flattened(frame)
+    frame = opened_events(table.frame)
     theirs = {str(name).lower(): name for name in reversed(list(frame))}
     rows = pd.DataFrame("", frame.index, list(EVENT), dtype=object)
     for ours, options in EVENT.items():
@@ -166,17 +162,31 @@ def _events_in(table):
     if (rows["action"] != "").any():
         is_click = rows["action"].map(lambda name: is_about(name, CLICKED))
         return rows.assign(times=is_click.astype(float))
-    counted = [name for name in columns_of_clicks(frame) if not is_about(name, LESS)]
+    counted = counted_in(frame)
     if not counted:
         visits = not OF_A_VISIT.isdisjoint(map(str.lower, frame))
         return rows.assign(times=float(visits))
-    cells = frame[counted[0]].astype(str).str.strip().str.lower()
+    cells = frame[counted].astype(str).str.strip().str.lower()
     numbers = pd.to_numeric(cells.str.replace(",", "."), errors="coerce").fillna(1.0)
-    if _name_parts(counted[0]) & WHEN:
+    if _name_parts(counted) & WHEN:
         numbers = numbers.clip(upper=1)
     # a rate above 0 is of one click at least
     times = numbers.clip(lower=1).mask(cells.isin(NO_CLICK) | (numbers <= 0), 0.0)
     return rows.assign(times=times)
+
+
+def opened_events(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table of events, with a column for each part of their attributes."""
+    for name in frame:
+        if str(name).lower() == "event_attributes":
+            frame = frame.assign(**{name: frame[name].map(_object_in)})
+    return flattened(frame)
+
+
+def counted_in(frame: pd.DataFrame) -> str:
+    """The column of a table without actions that says how often was clicked, or ""."""
+    columns = [name for name in columns_of_clicks(frame) if not is_about(name, LESS)]
+    return next(iter(columns), "")
 
 
 def _object_in(cell):
@@ -285,12 +295,13 @@ def beside_judgements(
     n_clicks = f"{clicks['times'].sum():,.0f}"
     n = f"{n_clicks} clicks on {len(pairs):,} pairs of a query and a document"
     counted = f"{n}: they are no grades"
-    graded = judged.assign(
+    # without columns of a user's own, which may be called as ours
+    graded = judged[["query", "document", "grade"]].assign(
         query=judged["query"].map(as_compared),
         is_relevant=utils.is_relevant(judged["grade"], relevant),
     )
     graded = graded.drop_duplicates(["query", "document"])
-    both = graded.merge(pairs, how="left", indicator=True)
+    both = graded.merge(pairs, "left", ["query", "document"], indicator=True)
     is_clicked = both["_merge"] == "both"
     if not is_clicked.any():
         return [f"{counted}, and none of these pairs is judged"]

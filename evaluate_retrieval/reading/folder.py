@@ -3,8 +3,6 @@
 It is read in four steps: its files are listed (`listing`), opened (`opening`), sorted
 into what they are (`sorting`), and joined (`joining`)."""
 
-import warnings
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -19,6 +17,7 @@ from evaluate_retrieval.reading import (
     alternatives,
     clicks,
     corpus,
+    counting,
     joining,
     kept,
     matching,
@@ -28,13 +27,11 @@ from evaluate_retrieval.reading import (
     worded,
 )
 from evaluate_retrieval.reading.columns import QUERY, read_settings
-from evaluate_retrieval.reading.files import plain_table
 from evaluate_retrieval.reading.forbidden import with_file
 from evaluate_retrieval.reading.language import LANGUAGES, language_of
-from evaluate_retrieval.reading.listing import FAILURES, list_files
-from evaluate_retrieval.reading.opening import Table, read_table, readers
+from evaluate_retrieval.reading.listing import list_files
+from evaluate_retrieval.reading.opening import Table, readers
 from evaluate_retrieval.reading.sorting import sort_tables
-from evaluate_retrieval.words import sentences as words
 from evaluate_retrieval.words.terminal import step
 
 
@@ -250,13 +247,13 @@ def read(
         *on_courses,
         *on_contents,
         *chain(*(on_table for _, on_table in rows)),
-        *_twin_sentences(twins),
+        *counting.twin_notes(twins),
         *on_answers,
         *on_forbidden,
         *on_grades,
         *on_alternatives,
         *on_copies,
-        *_count_sentences(log, graded, unanswered, own, relevant),
+        *counting.query_notes(log, graded, unanswered, own, relevant),
         *clicks.click_notes(
             tables.events, [*tables.traced, *tables.queries, *judged], graded, relevant
         ),
@@ -272,7 +269,7 @@ def read(
         judgements=graded,
         runs=ranked,
         language=language,
-        notes=_counted(notes),
+        notes=counting.each_once(notes),
         chunks=chunks,
         answers=answers,
         judged_in=name,
@@ -303,7 +300,7 @@ def read_log(source: Path) -> tuple[pd.DataFrame, set[str], list[str]]:
         ranked = tables.traces.ranked
         nothing = {*ranked.loc[ranked["document"] == "", "query_id"]}
     notes = [*tables.notes, *chain(*(table.notes for table in tables.queries))]
-    return log, nothing, _counted(notes)
+    return log, nothing, counting.each_once(notes)
 
 
 # --- The steps of joining -----------------------------------------------------------
@@ -364,15 +361,6 @@ def _log_of(tables):
     return log
 
 
-def _twin_sentences(twins):
-    """A sentence that counts documents with one text, or none."""
-    problem = (
-        "documents have a text that another one has: a grade of one is a grade of all "
-        "of them, and they count as one document"
-    )
-    return [f"{len(twins):,} {problem}"] if twins else []
-
-
 def _without_sealed(whole):
     """The folder without its sealed queries; these are a folder of their own in it.
 
@@ -416,71 +404,5 @@ def _without_sealed(whole):
     )
 
 
-def _counted(notes):
-    """Each note once, with how often it was given, if that was several times."""
-    times = Counter(notes)
-    return [f"{note} ({n:,} times)" if n > 1 else note for note, n in times.items()]
-
-
 def _files_named(tables: Iterable[Table]) -> str:
     return " and ".join(dict.fromkeys(table.path.name for table in tables))
-
-
-def grade_shares(grades: pd.Series) -> str:
-    """Each grade with its share of all, in words: "60% are 1, 40% are 2"."""
-    shares = grades.value_counts(normalize=True).sort_index()
-    return ", ".join(f"{share:.0%} are {grade:g}" for grade, share in shares.items())
-
-
-def _count_sentences(log, judgements, unanswered, queries, relevant):
-    """Sentences that count queries, judgements, and queries that no figure counts."""
-    judged = judgements.drop_duplicates("query_id")
-    if log.empty and judged.empty:
-        return []
-    grades = f"{len(judged):,} judged, {len(judgements):,} grades"
-    if relevant is not None:
-        share = utils.is_relevant(judgements["grade"], relevant).mean()
-        grades += f", {share:.0%} of them relevant, from {relevant:g}"
-    elif judgements["grade"].nunique() > 1 and judgements["grade"].min() > 0:
-        shares = grade_shares(judgements["grade"])
-        grades += f", none of them 0: {shares}; each counts as relevant"
-    elif judgements["grade"].min() > 0:  # not where there are none
-        grades += ", none of them 0: what is not listed counts as not relevant"
-    counts = {
-        "judged queries are drawn for single pairs: no figure of a ranking counts "
-        "them": sum(judged["kind"] == corpus.FROM_LOG),
-        "judged queries repeat the text of an earlier one; each counts": (
-            sum(judged.duplicated(["query", "course"]))
-        ),
-    }
-    sentences = [words.on_no_board(len(unanswered))] if len(unanswered) else []
-    sentences += [f"{n:,} {problem}" for problem, n in counts.items() if n]
-    if "conversation" in queries:
-        turns = queries["conversation"].replace("", None)
-        sentences.append(
-            f"{turns.count():,} judged queries are turns of {turns.nunique():,} "
-            "conversations; the turns of a conversation are one need"
-        )
-    return [f"{max(len(log), len(judged)):,} queries, {grades}", *sentences]
-
-
-def written_causes(*folders: Path) -> pd.DataFrame:
-    """The rows of failures.csv in folders that have "your cause"; empty without one.
-
-    A spreadsheet may have put semicolons or tabs between the columns. A warning names
-    a file without that column, which no person has written into. ValueError for one
-    that cannot be read: a run would replace it."""
-    causes = [pd.DataFrame(columns=["query_id", "search", "your cause"])]
-    paths = chain.from_iterable(folder.glob(FAILURES) for folder in folders)
-    for path in filter(Path.is_file, paths):
-        try:
-            table = plain_table(read_table(path))
-        except ValueError as error:
-            raise ValueError(f"{error}; mend it, or take it out") from error
-        if "your cause" not in table:
-            warnings.warn(f"{path}: no column 'your cause'; not read", stacklevel=2)
-            continue
-        table = table[table["your cause"].str.strip() != ""]
-        if len(table):
-            causes.append(utils.check_table(table, ["query_id", "search"], path))
-    return pd.concat(causes)

@@ -6,15 +6,18 @@ judgements were at first, and the looks that were taken. Commit it with the
 documents."""
 
 import json
+import warnings
+from itertools import chain
 from pathlib import Path
 
 import pandas as pd
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading.corpus import short_hash
-from evaluate_retrieval.reading.files import numbers_of, read_csv
-from evaluate_retrieval.reading.listing import KEPT_IN
+from evaluate_retrieval.reading.files import numbers_of, plain_table, read_csv
+from evaluate_retrieval.reading.listing import FAILURES, KEPT_IN
 from evaluate_retrieval.reading.needs import as_compared
+from evaluate_retrieval.reading.opening import read_table
 from evaluate_retrieval.reading.writing import make_folder, write_table, write_text
 
 SAMPLE = f"{KEPT_IN}/sample.csv"
@@ -93,3 +96,25 @@ def keep_first_kind(source: Path, kind: str) -> None:
     if place:
         make_folder(place)
         write_text(place / FIRST, json.dumps({"kind": kind}) + "\n", is_durable=True)
+
+
+def written_causes(*folders: Path) -> pd.DataFrame:
+    """The rows of failures.csv in folders that have "your cause"; empty without one.
+
+    A spreadsheet may have put semicolons or tabs between the columns. A warning names
+    a file without that column, which no person has written into. ValueError for one
+    that cannot be read: a run would replace it."""
+    causes = [pd.DataFrame(columns=["query_id", "search", "your cause"])]
+    paths = chain.from_iterable(folder.glob(FAILURES) for folder in folders)
+    for path in filter(Path.is_file, paths):
+        try:
+            table = plain_table(read_table(path))
+        except ValueError as error:
+            raise ValueError(f"{error}; mend it, or take it out") from error
+        if "your cause" not in table:
+            warnings.warn(f"{path}: no column 'your cause'; not read", stacklevel=2)
+            continue
+        table = table[table["your cause"].str.strip() != ""]
+        if len(table):
+            causes.append(utils.check_table(table, ["query_id", "search"], path))
+    return pd.concat(causes)

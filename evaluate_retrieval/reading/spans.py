@@ -169,9 +169,9 @@ def attributes_in(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
 def _nested(record):
     """The spans in a record: of OTLP's JSON, of a trace of MLflow's, or itself."""
     if is_list_like(record.get("resourceSpans")):
-        for resource in record["resourceSpans"]:
-            for scope in resource.get("scopeSpans", []):
-                yield from scope.get("spans", [])
+        for resource in _objects_in(record["resourceSpans"]):
+            for scope in _objects_in(resource.get("scopeSpans")):
+                yield from _objects_in(scope.get("spans"))
         return
     data = _parsed(record.get("data", record))
     spans = _parsed(data.get("spans")) if isinstance(data, dict) else None
@@ -179,11 +179,16 @@ def _nested(record):
         info = _parsed(record.get("info", record.get("trace_metadata")))
         kept = info.get("trace_metadata", info) if isinstance(info, dict) else {}
         session = kept.get("mlflow.trace.session", "") if isinstance(kept, dict) else ""
-        for span in spans:
-            if isinstance(span, dict):
-                yield {"session.id": session, **span}
+        for span in _objects_in(spans):
+            yield {"session.id": session, **span}
         return
     yield record
+
+
+def _objects_in(value):
+    """The objects of a list; of what is no list, none."""
+    parts = value if is_list_like(value) and not isinstance(value, dict) else []
+    return [part for part in parts if isinstance(part, dict)]
 
 
 def _flat(span):
@@ -192,7 +197,11 @@ def _flat(span):
     for name, value in span.items():
         name = str(name).removeprefix("attributes.")
         if name == "attributes" and is_list_like(value):
-            pairs = value.items() if isinstance(value, dict) else map(_otlp, value)
+            pairs = (
+                value.items()
+                if isinstance(value, dict)
+                else map(_otlp, _objects_in(value))
+            )
             flat |= {str(key): part for key, part in pairs}
         elif name == "context" and isinstance(value, dict):
             flat |= value
@@ -214,11 +223,12 @@ def _value(value):
     if not isinstance(value, dict) or not value:
         return value
     [(kind, inside), *_] = value.items()
+    if kind not in ("arrayValue", "kvlistValue"):
+        return inside
+    parts = _objects_in(inside.get("values")) if isinstance(inside, dict) else []
     if kind == "arrayValue":
-        return [_value(part) for part in inside.get("values", [])]
-    if kind == "kvlistValue":
-        return dict(map(_otlp, inside.get("values", [])))
-    return inside
+        return [_value(part) for part in parts]
+    return {str(name): part for name, part in map(_otlp, parts)}
 
 
 def _is_there(value):
@@ -366,8 +376,8 @@ def recorded_in(
     roots = {}
     silent = {}
     for number, span in enumerate(spans):
-        trace = str(_first(TRACE_NAMES, span)) or f"span {number}"
-        if session := str(_first(SESSION_NAMES, span)):
+        trace = encodable(str(_first(TRACE_NAMES, span))) or f"span {number}"
+        if session := encodable(str(_first(SESSION_NAMES, span))):
             sessions.setdefault(trace, session)
         form = form_of(span)
         if form is None:

@@ -179,7 +179,8 @@ def _understood(
 ) -> Understood:
     table = taken.table
     place = table.path.relative_to(top).as_posix()
-    frame = flattened(table.frame)
+    is_event = taken.kind == "events"
+    frame = (clicks.opened_events if is_event else flattened)(table.frame)
     sources = _sources(taken.kind, table, frame, settings)
     graders: list[str] = []
     if taken.kind in kinds.JUDGEMENTS:
@@ -227,7 +228,9 @@ def _sources(
     elif kind in ("answers", "results"):
         names = shaping.IN_WORDS
     elif kind == "events":
-        names = clicks.EVENT
+        sources = sources_in(frame, clicks.EVENT)
+        counted = "" if "action" in sources else clicks.counted_in(frame)
+        return sources | ({"clicks": counted} if counted else {})
     elif kind == "generated":
         names = {name: name for name in ("question", *columns.GRADED)}
     return sources_in(frame, names)

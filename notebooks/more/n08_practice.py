@@ -12,14 +12,17 @@ from evaluate_retrieval.reading.writing import write_table
 COURSE = "data-engineering"
 
 
-def made_up_log(queries, n=600, steepness=1, seed=1):
-    """A log of n lines, a Series, drawn from queries, an array of texts.
+def write_log(folder, queries, n=600, steepness=1, seed=1):
+    """Make up a log of n lines and write it into a folder; the lines, a Series.
 
-    The r-th query is 1 / r ** steepness times as likely as the first
-    (Zipf)."""
+    queries: an array of texts to draw from. The r-th is 1 / r ** steepness
+    times as likely as the first (Zipf)."""
     weights = 1 / np.arange(1, len(queries) + 1) ** steepness
     rng = np.random.default_rng(seed)
-    return pd.Series(rng.choice(queries, n, p=weights / weights.sum()))
+    log = pd.Series(rng.choice(queries, n, p=weights / weights.sum()), name="query")
+    folder.mkdir(exist_ok=True)
+    write_table(log.to_frame(), folder / "queries.csv")
+    return log
 
 
 def make_folder(path, queries, documents):

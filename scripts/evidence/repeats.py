@@ -2,7 +2,7 @@
 
 python scripts/evidence/repeats.py [draws]. It prints the table of repeats in
 docs/evidence/verdicts.md. Both sides are the same search, and each is asked anew: as
-often as --repeat says, and once where a baseline of the gate keeps one list a query."""
+often as --repeat says, and once where one side is a run in a file."""
 
 import sys
 from itertools import product

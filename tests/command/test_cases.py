@@ -18,6 +18,7 @@ from evaluate_retrieval.reading import (
     corpus,
     folder,
     graded,
+    kept,
     language,
     matching,
     opening,
@@ -170,7 +171,7 @@ def as_read(path):
         "grades": grades,
         "decide": [id_ for half in halves for id_ in half.get("query_id", [])],
         "runs": data.runs,
-        "causes": folder.written_causes(path).to_numpy().tolist(),
+        "causes": kept.written_causes(path).to_numpy().tolist(),
         "chunks": data.chunks,
         "text": "\n".join([counts, *data.notes, *(str(w.message) for w in caught)]),
     }

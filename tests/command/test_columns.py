@@ -183,6 +183,39 @@ def test_a_columns_toml_that_is_there_stays(tmp_path, capsys):
     assert "it is there already" in capsys.readouterr().err
 
 
+CLICK = '"{""object"":{""object_id"":""d1""},""position"":{""ordinal"":1}}"'
+
+
+@pytest.mark.parametrize(
+    ("table", "sources", "unused"),
+    [
+        (
+            "query,doc,impressions,clicks,note\nloud?,d1,9,3,x\n",
+            {"query": "query", "document": "doc", "clicks": "clicks"},
+            ["impressions", "note"],
+        ),
+        (
+            f"action_name,user_query,event_attributes\nclick,loud?,{CLICK}\n",
+            {
+                "action": "action_name",
+                "query": "user_query",
+                "document": "event_attributes.object.object_id",
+                "position": "event_attributes.position.ordinal",
+            },
+            [],
+        ),
+    ],
+)
+def test_what_counts_of_clicks_is_told(table, sources, unused, tmp_path):
+    folder = write(tmp_path, seen_csv=table, documents_csv="id,text\nd1,turn it up\n")
+    [clicks] = [
+        each
+        for each in understood.account_of(folder).tables
+        if each.taken.kind == "events"
+    ]
+    assert (clicks.sources, clicks.unused) == (sources, unused)
+
+
 def test_nothing_is_written_where_nothing_was_opened(tmp_path):
     assert line.main(["columns", str(tmp_path)]) == ERROR
     assert not list(tmp_path.iterdir())

@@ -1,6 +1,7 @@
 """The gate of the command: what a run has measured, against a baseline."""
 
 import gzip
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -241,6 +242,31 @@ def test_a_baseline_is_read_as_it_was_written(tmp_path):
     assert worst_code(outcomes_of(baseline, kinds)) == NOT_WORSE
     write_baseline(path, {"judged": FROM_2}, "run 1")
     assert read_baseline(path)["judged"].measure == FROM_2.measure
+
+
+def test_the_gate_compares_as_many_runs_on_both_sides(tmp_path):
+    """A score is the mean of runs. A baseline of one list a query counts as it did."""
+    once, badly = kept(JUDGED, 1), kept(JUDGED, 5)
+    twice = replace(once, repeats=[badly.rankings])
+    path = write_baseline(tmp_path / BASELINE, {"judged": twice}, "run 1")
+    before = read_baseline(path)
+    assert before["judged"].runs == twice.runs
+    [same] = outcomes_of(before, {"judged": twice})
+    mean = (1 + 1 / np.log2(6)) / 2
+    assert (same.figures["difference"], same.code) == (0, NOT_WORSE)
+    [lost] = outcomes_of(before, {"judged": replace(badly, repeats=twice.repeats)})
+    assert lost.figures["difference"] == pytest.approx(1 / np.log2(6) - mean)
+    assert lost.code == WORSE
+    path = write_baseline(path, {"judged": once}, "run 1")
+    assert (
+        "repeats"
+        not in json.loads(gzip.decompress(path.read_bytes()))["kinds"]["judged"]
+    )
+    [first] = outcomes_of(read_baseline(path), {"judged": twice})
+    assert first.figures["difference"] == 0
+    told = "The baseline has 1 list of each query, and this run 2: 1 of each count."
+    assert told in " ".join(first.sentences)
+    assert told not in " ".join(same.sentences)
 
 
 SPOILT = {  # what becomes of the text in the file

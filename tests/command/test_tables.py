@@ -171,7 +171,7 @@ def written(tmp_path_factory):
     gate = ["--baseline", str(before), "--only-answered"]
     results.append(root / "gate-plain")
     gate += ["--only-own", "--out", str(results[-1])]
-    gate += ["--max-p95-ms", "60000"]
+    gate += ["--max-p95-ms", "60000", "--repeat", "2"]
     assert main(["gate", str(made["plain"]), *searches, *gate]) < 3
     for name in ("plain", "full"):
         run("compare", name, "good", "bad", *searches)

@@ -230,6 +230,48 @@ ANYTHING = st.recursive(
 )
 
 
+GOOD = {"gen_ai.operation.name": "retrieval", "gen_ai.retrieval.query.text": "q"}
+GOOD |= {"gen_ai.retrieval.documents": [{"id": "a"}, {"id": "b"}]}
+GOOD = {"trace_id": "1", "end_time": "2026-01-01T00:00:00Z", "attributes": GOOD}
+SCRIPT = "<script>alert(1)</script>\x1b[2J\x00\ud800"
+HUGE = "9" * 100_000
+LEVELS = json.loads("[" * 400 + "]" * 400)
+OF_ANY_KIND = [["a", 1], {"a": 1}, float("nan"), float("inf"), 1e308, HUGE, SCRIPT]
+OF_ANY_KIND += [None, True, 10**4000]
+OTLP = {"key": ["x"], "value": {"kvlistValue": [1]}}
+OTLP = {"traceId": "a", "attributes": [OTLP, {"value": None}, "x", None]}
+SPOILT = [  # a span each, beside a good one
+    *(
+        {**GOOD, name: value}
+        for name in ("trace_id", "session_id", "parent_id", "end_time", "name")
+        for value in OF_ANY_KIND
+    ),
+    *({**GOOD, "trace_id": "2", "attributes": value} for value in OF_ANY_KIND),
+    *({"attributes": {"gen_ai.operation.name": value}} for value in OF_ANY_KIND),
+    *({"resourceSpans": [{"scopeSpans": [{"spans": value}]}]} for value in OF_ANY_KIND),
+    *({"resourceSpans": value} for value in [*OF_ANY_KIND, [{"scopeSpans": [None]}]]),
+    {"resourceSpans": [{"scopeSpans": [{"spans": [OTLP]}]}]},
+    {"info": [1], "data": {"spans": [1, None, {"attributes": [SCRIPT]}]}},
+    {"info": SCRIPT, "data": "{{{"},
+    {**GOOD, "k" * 100_000: 1},
+    {**GOOD, "attributes": {**GOOD["attributes"], "more": "[" * 100_000}},
+]
+
+
+def test_hostile_spans_beside_a_good_one_end_in_words(tmp_path):
+    """A line that is nested too deep stops its file; all others leave the good one."""
+    (tmp_path / "documents.csv").write_text("id,text\na,alpha\nb,beta\n")
+    path = tmp_path / "traces.jsonl"
+    path.write_text("\n".join(map(json.dumps, [*SPOILT, GOOD])))
+    told = folder.read(tmp_path)
+    assert ["a", "b"] in told.runs["production"].values()
+    " ".join([*told.notes, *told.log["question"]]).encode()
+    path.write_text("\n".join(map(json.dumps, [{**GOOD, "name": LEVELS}, GOOD])))
+    told = folder.read(tmp_path)
+    assert "over 100 levels" in told.notes[0]
+    assert not told.runs
+
+
 @given(query=ANYTHING, shown=ANYTHING, as_text=st.booleans())
 def test_whatever_a_span_records_ends_in_texts(query, shown, as_text):
     record = {
@@ -473,7 +515,8 @@ def test_judged_pairs_with_other_numbers_stay_judged(more, tmp_path):
 def test_more_clicks_are_compared_with_higher_grades(tmp_path):
     pairs = {"query": "q", "document": ["a", "b", "c"]}
     write_table(pd.DataFrame(pairs | {"clicks": [9, 4, 0]}), tmp_path / "found.csv")
-    graded = pd.DataFrame(pairs | {"grade": [2, 0, 1]})
+    when = {"times": "ann=2026-01-01T00:00:00Z"}  # as judge writes them
+    graded = pd.DataFrame(pairs | {"grade": [2, 0, 1]} | when)
     graded.to_csv(tmp_path / "judged-queries.csv", index=False)
     documents = pd.DataFrame({"id": ["a", "b", "c"], "text": ["one", "two", "three"]})
     documents.to_csv(tmp_path / "documents.csv", index=False)

@@ -26,7 +26,6 @@ from evaluate_retrieval.reading import (
     places,
     writing,
 )
-from evaluate_retrieval.reading.folder import written_causes
 from evaluate_retrieval.reading.opening import open_tables
 
 # each control character, line end, formula, mark of Unicode, quote and separator
@@ -117,7 +116,7 @@ def test_names_of_columns_are_told_apart_and_lines_are_those_of_the_file():
 def test_each_reader_of_ours_has_what_was_written(tmp_path, query, id_, cause):
     causes = {"query_id": [id_], "search": ["=s"], "your cause": [cause]}
     writing.write_table(pd.DataFrame(causes), tmp_path / "failures.csv")
-    told = written_causes(tmp_path)["your cause"].tolist()
+    told = kept.written_causes(tmp_path)["your cause"].tolist()
     assert told == ([cause] if cause.strip() else [])
     assert needs.freeze(tmp_path, {id_: "=a need"}) == ""
     assert needs.frozen(tmp_path) == {id_: "=a need"}
