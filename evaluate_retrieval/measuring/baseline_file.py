@@ -115,8 +115,8 @@ def _as_written(kept):
     texts += chain(*map(list.copy, kept.rankings.values()))
     are_texts = all(isinstance(text, str) for text in texts)
     are_grades = all(0 <= grade < math.inf for grade in grades)
-    costs = [kept.p95_ms or 0, kept.mean_tokens or 0]
-    are_numbers = all(isinstance(cost, (int, float)) for cost in costs)
+    costs = [kept.p95_ms, kept.mean_tokens]
+    are_numbers = all(isinstance(cost, (int, float, type(None))) for cost in costs)
     if not (are_texts and are_grades and are_numbers and type(kept.updates) is int):
         raise ValueError("rankings, grades, texts or costs are none")
     return kept
