@@ -451,9 +451,9 @@ def answer_in(
     none. paths: see `returned.ids_of`."""
     answer = returned.answer_of(line, paths)
     lists = [call["ids"] for call in answer.get("calls", [])]
+    answer.setdefault("ids", call_files.joined(lists))
     has_price = answer.pop("price", False)
-    told = {"ids": call_files.joined(lists), **answer, "has_price": has_price}
-    return Answer(error=None, milliseconds=milliseconds, **told)
+    return Answer(error=None, milliseconds=milliseconds, has_price=has_price, **answer)
 
 
 class Asked(Protocol):
