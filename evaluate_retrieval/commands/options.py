@@ -343,16 +343,17 @@ def parser_of(command: str, help: str, options: type[Options]) -> Parser:
     program = f"evaluate-retrieval {command}"
     parser = Parser(prog=program, description=help, allow_abbrev=False)
     for each in shown(options):
-        how = {key: each.metadata[key] for key in ARGPARSE & each.metadata.keys()}
+        told = each.metadata
+        how: dict[str, Any] = {key: told[key] for key in ARGPARSE & told.keys()}
         if each.name == "search":
             how["type"] = named_command
         elif each.default is False:
             how["action"] = "store_true"
         elif "choices" not in how:
-            is_fine = each.metadata.get("is_fine", lambda _: True)
-            convert = each.metadata.get("convert", str)
-            how["type"] = checked(convert, is_fine, each.metadata.get("problem", ""))
-        if not each.metadata.get("place"):  # `given_once` looks at all that are given
+            is_fine = told.get("is_fine", lambda _: True)
+            convert = told.get("convert", str)
+            how["type"] = checked(convert, is_fine, told.get("problem", ""))
+        if not told.get("place"):  # `given_once` looks at all that are given
             how = {"action": "append", "default": argparse.SUPPRESS, **how}
             how["dest"] = each.name
         parser.add_argument(flag_of(each), **how)

@@ -124,7 +124,7 @@ def evaluated_and_kept(
                 log.info(says, search)
             kept = releases.with_updates(kept, baseline)
             costs = costs_of(evaluated.candidates.own)
-            kept = releases.with_costs(kept, costs, options.limits)
+            kept = releases.with_costs(kept, costs, options.limits.keys())
             write_baseline(path, kept, run_id)
             files = [*evaluated.files, path]
             evaluated = replace(evaluated, files=files)

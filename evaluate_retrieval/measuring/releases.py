@@ -4,10 +4,11 @@ Small losses pass the gate one by one, and add up. So the baseline of the last r
 is kept, and a new baseline does not move it. From MANY_NEEDS needs on a part of them is
 *sealed* until the next release: who improves a search has not seen it."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -115,18 +116,18 @@ def with_updates(
 
 
 def with_costs(
-    now: Mapping[str, Kept],
-    costs: Mapping[str, Mapping[str, float]],
-    limits: Container[str],
+    now: Mapping[str, Kept], costs: Mapping[str, Mapping[str, float]], limits: Set[str]
 ) -> dict[str, Kept]:
     """What was measured, with the costs of its search for which there are limits.
 
     costs: by search, see `own.costs_of`."""
     kept = {}
     for kind, each in now.items():
-        costs_of_it = costs.get(each.search, {})
-        limited = {name: costs_of_it[name] for name in costs_of_it if name in limits}
-        kept[kind] = replace(each, **limited)
+        its_costs = costs.get(each.search, {})
+        parts: dict[str, Any] = {
+            cost: its_costs[cost] for cost in its_costs.keys() & limits
+        }
+        kept[kind] = replace(each, **parts)
     return kept
 
 
