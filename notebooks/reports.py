@@ -173,8 +173,10 @@ def write_searches(path, searches, test, documents, chosen, with_vectors):
         board = board.assign(
             queries=kind, split="test", ms_per_query=times, chosen=board.index == chosen
         )
-        tables.append(board[LEADERBOARD_COLUMNS])
+        # pandas 2 warns of columns without a value, as generated questions have
+        tables.append(board.dropna(axis="columns", how="all"))
         boards[metric.LABELS[kind]] = board.rename(columns={metric.BY[kind]: "value"})
-    write_table(pd.concat(tables).reset_index(), path)
+    table = pd.concat(tables).reindex(columns=LEADERBOARD_COLUMNS)
+    write_table(table.reset_index(), path)
     manifest.sign(path.parent, written=[path, *paths])
     return {label: boards[label] for label in metric.LABELS.values() if label in boards}

@@ -8,6 +8,7 @@ import os
 import re
 import sys
 import textwrap
+from itertools import pairwise
 from pathlib import Path
 
 import data_card
@@ -15,6 +16,7 @@ import fold
 import machine
 import nbformat
 import pandas as pd
+from PIL import Image
 
 from evaluate_retrieval.reading.places import ROOT
 
@@ -26,9 +28,11 @@ SINCE = {"Exercises": 90, "What you saw": 15, "What to do at work": 15}
 GUESS = re.compile(r"(?m)^## (\d\d).*\n\n\*\*Guess:\*\* (.*\?) \*\*(.*)\*\*")
 SHOWN_LINE = 3  # seconds for a line of code that nobody reads aloud
 QUIZ = re.compile("(?s)<details><summary>(.*?)</summary>(.*?)</details>")
+LINKED_PICTURE = re.compile(r"!\[([^]]*)\]\((figures/\S+\.png)\)")
 DICTIONARY = re.compile(r"\{['\d][^{}]*\}")
-# of what the command prints: its decision, without the files' names
-LOG = re.compile(r"(?ms)^(?:Ship|Keep|Not decided|Undecided)\b.*?(?=^\S*results/|\Z)")
+# of what the command prints: all from its decision on, and lines that name files
+DECIDED = re.compile(r"(?ms)^(?:Ship|Keep|Not decided|Undecided)\b.*")
+NAMED_FILES = re.compile(r"(?m)^(?:Also written: .*|Open \S+/report\.html)\n")
 
 
 def sheets(page):
@@ -139,6 +143,24 @@ def with_own_slides(title, cells):
     return parts
 
 
+def with_halves(cell, folder):
+    """Put the halves of a picture that is higher than a slide into a cell, in place.
+
+    The picture's file says where it may be cut: see picture.py."""
+    for alt, name in LINKED_PICTURE.findall(cell.source):
+        picture = Image.open(NOTEBOOKS / name)
+        if "cut" not in picture.info:
+            continue
+        halves = []
+        for top, bottom in pairwise([0, int(picture.info["cut"]), picture.height]):
+            place = Path(name).with_stem(f"{Path(name).stem}-{top}")
+            (folder / place).parent.mkdir(exist_ok=True)
+            picture.crop((0, top, picture.width, bottom)).save(folder / place)
+            halves.append(f"![{alt}]({place.as_posix()})")
+        cell.source = cell.source.replace(f"![{alt}]({name})", "\n\n".join(halves))
+        cell.metadata["slide"] = "begins"
+
+
 def readable(output):
     """Write a dictionary in an output as a table or in words, and cut a log."""
     data = output.get("data", {})
@@ -150,8 +172,9 @@ def readable(output):
         table = pd.Series(whole).map(short).to_frame("")
         data["text/html"] = table.to_html(header=False)
         return
-    if log := LOG.search(text):
+    if log := DECIDED.search(text):
         text = log[0]
+    text = NAMED_FILES.sub("", text)
     place[kind] = DICTIONARY.sub(in_words, text)
 
 
@@ -239,6 +262,8 @@ def write(minutes, folder, lesson=""):
             notebook = fold.read(NOTEBOOKS / name, os.environ.get("CLASS"))
             guess = None if name == WHOLE else to_guess.get(stem[:2])
             cut(notebook, sheet, int(minutes), guess)
+            for cell in notebook.cells:
+                with_halves(cell, Path(folder))
             nbformat.write(notebook, Path(folder, name))
 
 

@@ -16,11 +16,7 @@ COMMAND_PAGE = places.ROOT / "docs" / "reference" / "command.md"
 WRITTEN_BELOW = (
     "<!-- scripts/manual.py writes what follows: change the help in the code -->"
 )
-JSON_OPTION = (
-    "`--json`",
-    "",
-    "stdout is one JSON document, and all else goes to stderr",
-)
+JSON_OPTION = ("`--json`", "stdout is one JSON document, and all else goes to stderr")
 
 
 def usage_of(field: Any) -> str:
@@ -45,9 +41,10 @@ def tables_of_options(commands: list[str]) -> list[str]:
     takes = defaultdict(list)
     for command in commands:
         for field in options.shown(line.module_of(command).OPTIONS):
-            row = usage_of(field), default_of(field), field.metadata["help"]
-            takes[row].append(command)
-    groups = defaultdict(lambda: ["| option | default | |", "|---|---|---|"])
+            usual = default_of(field)
+            meaning = field.metadata["help"] + (f" (usually {usual})" if usual else "")
+            takes[usage_of(field), meaning].append(command)
+    groups = defaultdict(lambda: ["| option | |", "|---|---|"])
     for row, names in [*takes.items(), (JSON_OPTION, commands)]:
         groups[whose(names, commands)].append(f"| {' | '.join(row)} |")
     return [part for whom, rows in groups.items() for part in (whom, "\n".join(rows))]

@@ -1,7 +1,8 @@
 """For authors: the report of lesson 05 as a picture with three arrows.
 
 It runs the first line of the lesson. The page's heading goes into the picture's file,
-so that a test can tell a picture of an earlier report."""
+so that a test can tell a picture of an earlier report. So does the row of pixels above
+the intervals: there deck.py cuts it, for it is higher than a slide."""
 
 import io
 import os
@@ -16,7 +17,7 @@ from playwright.sync_api import sync_playwright
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 PICTURE = NOTEBOOKS / "figures" / "05-report.png"
 LINE = "evaluate-retrieval faq --searches faq/searches.py --incumbent shipped"
-WIDTH = 1240  # pixels, 220 of them for what the arrows say
+WIDTH = 1220  # pixels, as a slide has them; 200 for what the arrows say
 SAID = {  # what an arrow points at, a CSS selector, and what it says
     "h1": "the decision",
     ".forest": "how sure: the intervals",
@@ -29,12 +30,15 @@ DRAW = """said => {
     const box = document.querySelector(selector).getBoundingClientRect();
     const arrow = document.createElement("p");
     arrow.textContent = "◀ " + words;
-    arrow.style.cssText = "position: absolute; left: 1004px; width: 220px; margin: 0;"
+    arrow.style.cssText = "position: absolute; left: 1004px; width: 200px; margin: 0;"
       + "transform: translateY(-50%); font: 600 20px/1.3 sans-serif; color: #a33b00;"
       + `top: ${(box.top + box.bottom) / 2}px`;
     document.body.append(arrow);
   }
-  return document.querySelector(".units").parentElement.getBoundingClientRect().bottom;
+  const forest = document.querySelector(".forest").previousElementSibling;
+  const units = document.querySelector(".units").parentElement;
+  const top = Math.round(forest.getBoundingClientRect().top) - 12;
+  return [top, units.getBoundingClientRect().bottom + 12];
 }"""
 
 
@@ -48,12 +52,13 @@ def draw(report, picture):
         page = browser.new_page(viewport={"width": WIDTH, "height": 1200})
         page.goto(report.resolve().as_uri())
         heading = page.locator("h1").inner_text()
-        height = page.evaluate(DRAW, SAID)
+        cut, height = page.evaluate(DRAW, SAID)
         clip = {"x": 0, "y": 0, "width": WIDTH, "height": height}
         shot = page.screenshot(clip=clip, full_page=True)
         browser.close()
     said = PngImagePlugin.PngInfo()
     said.add_text("heading", heading)
+    said.add_text("cut", str(cut))
     colours = Image.open(io.BytesIO(shot)).convert("RGB").quantize(64)
     colours.save(picture, optimize=True, pnginfo=said)
 

@@ -32,11 +32,12 @@ def read_aloud(options: SearchOptions) -> Folder:
     sealed = replace(folder.sealed, **given) if folder.sealed else None
     folder = replace(folder, sealed=sealed, **given)
     _, named_k = asked_for(options.metric or folder.measure.by, options.k)
-    k = min(named_k or 0, len(folder.documents))
+    most = min(named_k or 0, len(folder.documents))
     for name, rankings in folder.runs.items():
-        if all(len(ids) < k for ids in rankings.values()):
-            problem = f"the run {name!r} has fewer results for each query"
-            raise utils.InputError(options.source, problem, option="--k", value=k)
+        longest = max(map(len, rankings.values()), default=most)
+        if longest < most:
+            problem = f"the run {name!r} has at most {longest} results for a query"
+            raise utils.InputError(options.source, problem, option="--k", value=named_k)
     was_used = (folder.source / TEXTS).is_file() and not looks.read_looks(folder.source)
     # in the last sentence on the folder; its own results are no surprise
     n_ties = verdicts.n_ties(folder)

@@ -26,6 +26,7 @@ from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.traces import PRODUCTION
 from evaluate_retrieval.reading.writing import write_table, write_text
 from evaluate_retrieval.searching.call_files import agents_in
+from evaluate_retrieval.searching.names import full_names, named
 from evaluate_retrieval.words import sentences, tiles
 from evaluate_retrieval.words.constants import NOT_WORSE
 from evaluate_retrieval.words.templates import chance, render
@@ -81,11 +82,9 @@ def carry_out(options: CallsOptions) -> dict:
             raise utils.InputError(options.source, problem)
         queries = folder.queries.reset_index(drop=True)
         agents = _agents_of(folder, options, queries)
-        base = options.incumbent or next(iter(agents))
-        if base not in agents:
-            there = ", ".join(agents)
-            problem = f"no such agent; there is {there}"
-            raise utils.InputError(option="--incumbent", value=base, problem=problem)
+        base = next(iter(agents))
+        if options.incumbent:
+            base = named(options.incumbent, agents, "--incumbent")
         return _agents_compared(folder, queries, agents, base, options.out)
 
 
@@ -96,7 +95,8 @@ def _agents_of(folder, options, queries):
     agents = {PRODUCTION: folder.calls} if folder.calls else {}
     agents |= agents_in(folder.source) if folder.source.is_dir() else {}
     with run.own_of(folder, options) as own, step("asking agents"):
-        able, _ = steps.that_work(own, [queries], [options.incumbent], fewest=0)
+        needed = full_names(options.incumbent) if options.incumbent else ()
+        able, _ = steps.that_work(own, [queries], needed, fewest=0)
         for name, search in able.items():
             rankings = zip(queries["query_id"], search.find(queries), strict=True)
             one = {
@@ -375,12 +375,12 @@ def marked_calls(
     shares = calls.found_after(once, relevant)
     before: set[str] = set()
     marked = []
-    for call, named, share in zip(theirs, once, shares, strict=True):
+    for call, once_named, share in zip(theirs, once, shares, strict=True):
         marks = [
             "·" if name not in relevant else "○" if name in before else "●"
-            for name in named["ids"]
+            for name in once_named["ids"]
         ]
         results = list(zip(marks, call["ids"], strict=True))
         marked.append({"asked": call.get("asked"), "results": results, "found": share})
-        before |= {*named["ids"]}
+        before |= {*once_named["ids"]}
     return marked

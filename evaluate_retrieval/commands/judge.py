@@ -278,7 +278,10 @@ def take_in_files(folder: Folder, options: JudgeOptions) -> dict:
     files = options.add
     keys, grades = _scale_of(folder)
     paths = [files] if isinstance(files, str | Path) else files
-    several = [taking.read_saved(Path(path), folder, grades) for path in paths]
+    several = [
+        taking.of_this_folder(read_csv(path, taking.SAVED), path, folder, grades)
+        for path in map(Path, paths)
+    ]
     n_edited = sum(taken.n_edited for taken in several)
     if n_edited:
         text = "%s grades are of documents that were edited since: they are left out"

@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from evaluate_retrieval import utils
+from evaluate_retrieval.commands import manifest
 from evaluate_retrieval.commands.options import FILLED, Options, option
 from evaluate_retrieval.judging import sample
 from evaluate_retrieval.measuring import intervals
@@ -68,6 +69,8 @@ def carry_out(options: SampleOptions) -> dict:
     if options.write and (source / SAMPLE).exists():
         advice = "take it out to draw anew: grades of the old one keep their weights"
         raise utils.InputError(source / SAMPLE, "it is there already", advice=advice)
+    out = Path(options.out).absolute()
+    manifest.check_ours(out)
     asked, shows_nothing, notes = read_log(source)
     for note in notes:
         log.info(note)
@@ -78,8 +81,9 @@ def carry_out(options: SampleOptions) -> dict:
     shown = _strata_shown(table)
     log.info(shown.to_string())
     effect = intervals.design_effect(drawn["weight"])
-    path = Path(options.out).absolute() / "sample.csv"
-    make_folder(path.parent)
+    make_folder(out)
+    manifest.sign(out)  # other commands write there, too
+    path = out / "sample.csv"
     columns = ["query_id", "query", "course", "kind", "lines", "weight"]
     write_table(drawn[columns].rename(columns={"kind": "segment"}), path)
     files = [path]

@@ -22,7 +22,7 @@ from evaluate_retrieval.measuring import (
     scored,
     tuning,
 )
-from evaluate_retrieval.reading import trec
+from evaluate_retrieval.reading import kept, trec
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.splits import folds_of
 from evaluate_retrieval.searching import built_in, embedding
@@ -292,6 +292,7 @@ def _of_whole(folder, candidates, rankings):
     here; a tuned search has its best setting, which they had no part in choosing."""
     measure = folder.measure
     whole = estimand.estimand(folder)
+    kept.fail_if_none_drawn(whole, folder.source)
     ids = trec.query_ids(whole)
     known = trec.query_ids(folder.queries)
     is_new = ~pd.Series(ids).isin(known).to_numpy()

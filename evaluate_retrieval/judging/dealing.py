@@ -2,7 +2,7 @@
 
 Queries come in the folder's one random order, and all pairs of one together. Those that
 several people judge are dealt: judging/dealt.csv beside the documents keeps who judges
-which pair, and a hash of the text that was shown."""
+which pair, when it was dealt, and a hash of the text that was shown."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
+from evaluate_retrieval.judging import grading
 from evaluate_retrieval.reading import corpus, locks
 from evaluate_retrieval.reading.files import read_csv
 from evaluate_retrieval.reading.joining import PAIR
@@ -21,7 +22,7 @@ from evaluate_retrieval.reading.needs import as_compared
 from evaluate_retrieval.reading.writing import make_folder, write_table
 
 DEALT = f"{KEPT_IN}/dealt.csv"
-DEALT_COLUMNS = [*corpus.TO_JUDGE, "text", "people", "left"]
+DEALT_COLUMNS = [*corpus.TO_JUDGE, "text", "people", "left", "time"]
 
 
 def in_order(pairs: pd.DataFrame, source: Path) -> pd.DataFrame:
@@ -150,6 +151,7 @@ def keep_dealt(source: Path, dealt: pd.DataFrame) -> None:
     path = source / DEALT
     make_folder(path.parent)
     with locks.held(path):
+        dealt = dealt.assign(time=grading.now())
         table = pd.concat([read_dealt(source), dealt[DEALT_COLUMNS]])
         table = table.drop_duplicates([*PAIR, "text"], keep="last")
         write_table(table, path)

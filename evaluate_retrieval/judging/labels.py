@@ -151,8 +151,9 @@ def sentence(counts: pd.DataFrame, is_written: bool) -> str:
     )
     if not is_written:
         return f"{text} --write carries over what is safe."
-    advice = "Copy them into the folder; then “judge” asks for the others."
-    return f"{text} {JUDGED} and {TEXTS} have the first. {advice}"
+    others = "; then “judge” asks for the others" if n_to_judge else ""
+    copy = f"Copy them into the folder{others}."
+    return f"{text} {JUDGED} and {TEXTS} have the first. {copy}"
 
 
 def write(

@@ -11,7 +11,7 @@ import pandas as pd
 from evaluate_retrieval import utils
 from evaluate_retrieval.judging import pooling, sample
 from evaluate_retrieval.measuring import decision
-from evaluate_retrieval.reading import corpus, joining, worded
+from evaluate_retrieval.reading import corpus, joining, kept, worded
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.needs import as_compared
 from evaluate_retrieval.searching import built_in, embedding, scoring
@@ -153,6 +153,7 @@ def to_pool(
     chosen = drawn[drawn["drawn"]]
     chosen = chosen.assign(compared=chosen["query"].map(as_compared))
     chosen = chosen[["compared", "query", "kind"]].merge(log, on="compared")
+    kept.fail_if_none_drawn(chosen, folder.source)
     ids = chosen["query"].map(_ids_of(folder)).fillna(chosen["query_id"])
     queries = chosen.assign(question=chosen.pop("query"), query_id=ids)
     searches = own

@@ -67,6 +67,7 @@ def judging_page(
     by_id = {document["id"]: document for document in folder.documents}
     scale = scale_in(keys)
     examples, practice = _examples(agreed, by_id, scale)
+    stems = _stems([each["query"] for each in practice], folder)
     facts: dict[str, Any] = {
         "mode": "judge",
         "folder": folder.source.name,
@@ -76,8 +77,8 @@ def judging_page(
         "seconds": PAIR_SECONDS,
         "scale": scale,
         "practice": [
-            {**each, "words": _stems_of_query(each["query"], folder)}
-            for each in practice
+            {**each, "words": words}
+            for each, words in zip(practice, stems, strict=True)
         ],
         "post": "",
         "seat": "",
@@ -162,11 +163,6 @@ def _stems(queries, folder):
     stems = words_of(queries, language=folder.language)
     # a stem may end in a letter that its words have not: categori
     return [[re.sub(r"(?<=...)[iy]$", "", word) for word in words] for words in stems]
-
-
-def _stems_of_query(query, folder):
-    [stems] = _stems([query], folder)
-    return stems
 
 
 def _texts(folder, pairs, by_id):

@@ -22,7 +22,6 @@ from evaluate_retrieval.words.templates import render
 SECONDS_TO_TALK = 60  # to talk about a pair
 MINUTES_TO_SETTLE = 15  # of an hour together
 AWAY = 120  # seconds; who takes longer for a pair was away
-PAUSE = pd.Timedelta(hours=6)  # grades further apart are of two hours together
 
 
 def last_rows(source: Path) -> pd.DataFrame:
@@ -50,16 +49,13 @@ def to_settle(source: Path, leaders: pd.DataFrame | None = None) -> pd.DataFrame
     apart, times the gap. Then those furthest apart, then the order of the deal. What
     was settled is left out."""
     rows = last_rows(source)
-    settled = rows[rows["judge"].str.lower().isin(SETTLED)]
-    is_settled = pd.MultiIndex.from_frame(rows[PAIR]).isin(
-        pd.MultiIndex.from_frame(settled[PAIR])
-    )
     found = []
-    for _, part in rows[~is_settled].groupby("place"):
+    for _, part in rows.groupby("place"):
+        is_settled = part["judge"].str.lower().isin(SETTLED).any()
         people = part["people"].iloc[0].split(";")
         theirs = part[part["judge"].isin(people)]
         numbers = theirs["grade"].astype(float)
-        if len(theirs) < len(people) or numbers.nunique() < 2:
+        if is_settled or len(theirs) < len(people) or numbers.nunique() < 2:
             continue
         order = numbers.sort_values(ascending=False).index
         given = theirs.loc[order, ["grade", "note"]].to_dict("records")
@@ -185,19 +181,22 @@ def write_lead_page(
 def around_the_hour(source: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The runs before and after people judged: rows of `history.runs_of`, or {}.
 
-    Before is the last run before the first grade since nobody gave one for a PAUSE, or
-    the first run, if all are later: then is_late. After is the last run, where it has
-    other judgements than that. It says what has changed, see there."""
-    rows = last_rows(source)
-    rows = rows[~rows["judge"].str.lower().isin(SETTLED)]  # they may meet another day
-    times = pd.to_datetime(rows["time"], errors="coerce", utc=True).sort_values()
-    steps = times.diff()
-    starts = times[~(steps <= PAUSE)].dropna()
+    Before is the last run before the first grade since the last deal, or the first run,
+    if all are later: then is_late. After is the last run, where it has other judgements
+    than that. It says what has changed, see there."""
     runs = [run for run in history.runs_of(source) if "gain" in run]
-    if not runs or starts.empty:
-        return (runs[-1] if runs else {}), {}
-    earlier = [run for run in runs if pd.Timestamp(run["time"]) < starts.iloc[-1]]
-    before = {**(earlier or runs)[-1 if earlier else 0], "is_late": not earlier}
+    start = max(dealing.read_dealt(source)["time"], default="")
+    times = last_rows(source)["time"]
+    # a clock may be slow; files of older versions have no times
+    first = min(times[(times >= start) & (times != "")], default=start)
+    if not runs:
+        return {}, {}
+    earlier = [
+        run
+        for run in runs
+        if not first or pd.Timestamp(run["time"]) < pd.Timestamp(first)
+    ]
+    before = {**(earlier or runs[:1])[-1], "is_late": not earlier}
     _, after = history.with_changes([before, runs[-1]])
     return before, after if after["judgements"] != before["judgements"] else {}
 

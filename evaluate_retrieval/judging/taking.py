@@ -13,7 +13,6 @@ from evaluate_retrieval import utils
 from evaluate_retrieval.judging import dealing, grading
 from evaluate_retrieval.judging.several import BY_HAND
 from evaluate_retrieval.reading import corpus
-from evaluate_retrieval.reading.files import read_csv
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.joining import PAIR
 
@@ -37,20 +36,13 @@ class SavedGrades:
     n_edited: int = 0
 
 
-def read_saved(path: Path, folder: Folder, grades: list[str]) -> SavedGrades:
-    """The grades of a file that a page has saved: `SavedGrades`.
-
-    grades: those of the folder's scale, as texts. ValueError where a row is not of a
-    pair that this folder has dealt, see `of_this_folder`."""
-    return of_this_folder(read_csv(path, SAVED), path, folder, grades)
-
-
 def of_this_folder(
     table: pd.DataFrame, path: Path, folder: Folder, grades: list[str]
 ) -> SavedGrades:
-    """The rows of a table that can be taken in: `SavedGrades`. See `read_saved`.
+    """The rows of a table that a page has saved in path: `SavedGrades`.
 
-    What is known of a pair is taken from the deal, not from the table."""
+    grades: those of the folder's scale, as texts. ValueError where a row is not of a
+    pair and a person of the deal, which also says what else is known of a pair."""
     dealt = dealing.read_dealt(folder.source)
     keys = [*PAIR, "text"]
     rows = table.reindex(columns=[*SAVED, "note", "want"], fill_value="")
@@ -61,8 +53,6 @@ def of_this_folder(
     is_grade = rows["grade"].isin([*grades, grading.CANNOT_TELL])
     problem = f"is no grade here: {', '.join(grades)} are"
     utils.fail_if_any(rows, ~is_grade, "grade", path, problem)
-    is_name = rows["judge"].str.fullmatch(r"\w[\w.-]{0,99}").astype(bool)
-    utils.fail_if_any(rows, ~is_name, "judge", path, "is no name of a person")
     # who has left may have judged before
     people = (dealt["people"] + ";" + dealt["left"]).str.split(";").explode()
     is_known = rows["judge"].isin([*people, BY_HAND])

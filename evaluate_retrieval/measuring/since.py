@@ -30,6 +30,8 @@ def since_last(last: Mapping[str, Kept], now: Mapping[str, Kept]) -> list[dict]:
         if (before.search, before.measure) != (today.search, today.measure):
             continue
         ids = sorted(answerable(before) & answerable(today))
+        if not ids:  # a sample was drawn since, and its queries alone count
+            continue
         old, with_labels, new = (
             _mean_with(ranked, labels, ids, today)
             for ranked, labels in [(before, before), (before, today), (today, today)]

@@ -33,16 +33,28 @@ def folder_of(source: Path) -> Path | None:
 def read_sample(source: Path) -> pd.DataFrame | None:
     """All queries of a log in the order of judging, or None where none were drawn.
 
-    Columns: SAMPLE_COLUMNS; place and lines are numbers, weight too, or NaN, and drawn
-    is True or False. ValueError names a file, row and column that cannot be read."""
+    Columns: SAMPLE_COLUMNS; place and lines are numbers, weight too, or NaN where drawn
+    is False. ValueError names a file, row and column that cannot be read."""
     path = source / SAMPLE
     if not path.is_file():
         return None
     table = read_csv(path, ["place", "query", "kind", "lines", "drawn"])
-    numbers = {name: numbers_of(table, name, path) for name in ("place", "lines")}
-    table = table.assign(**numbers, drawn=table["drawn"] == YES)
-    table["weight"] = pd.to_numeric(table["weight"], errors="coerce")
+    places = numbers_of(table, "place", path)
+    lines = numbers_of(table, "lines", path, "above 0")
+    is_drawn = table["drawn"] == YES
+    # a spreadsheet may have emptied them, and an average by no weights is none
+    drawn = table[is_drawn].reindex(columns=SAMPLE_COLUMNS)
+    weights = numbers_of(drawn, "weight", path, "above 0")
+    table = table.assign(place=places, lines=lines, drawn=is_drawn, weight=weights)
     return table.sort_values("place", ignore_index=True)
+
+
+def fail_if_none_drawn(queries: pd.DataFrame, source: Path) -> None:
+    """ValueError where no drawn query is left: the log is another one by now."""
+    if queries.empty:
+        problem = "none of its drawn queries is judged, or in the log"
+        advice = "take it out, and judge draws another one"
+        raise utils.InputError(source / SAMPLE, problem, advice=advice)
 
 
 def marks_of(questions: pd.Series) -> pd.Series:

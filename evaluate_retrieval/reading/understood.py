@@ -263,7 +263,7 @@ def _columns_text(
         if before[1] and listing.pages and section == "documents":
             continue  # a person says whether these are the documents
         trial = {**live, section: {**live[section], **names}}
-        if is_same(trial):
+        if trial == live or is_same(trial):  # each trial reads the folder
             live = trial
             continue
         for ours, theirs in names.items():

@@ -24,11 +24,11 @@
       const seconds = Math.round((Date.now() - begin) / 1000);
       const context = window.jupyterapp?.shell?.currentWidget?.sessionContext;
       const status = context?.session?.kernel?.status;
-      ready ||= status === "idle";
+      ready ||= status === "idle" || status === "busy";  // unknown until Python is there
       if (!context) say(`JupyterLite starts … ${seconds} s`);
-      else if (!ready && phone) say("On a phone, read. To run cells, take a laptop.");
+      else if (!ready && phone) say("On a phone, read: the first cell leads to all results.");
       else if (!ready && seconds < 30) say(`Python starts … ${seconds} s`);
-      else if (!ready) say(`Python loads 85 MB … ${seconds} s. Later it starts sooner.`);
+      else if (!ready) say(`Python loads … ${seconds} s. With the first cell, 85 MB, once.`);
       else say(status === "busy" ? "Python works. Results come from the top down." : "");
     };
     look();

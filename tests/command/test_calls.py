@@ -138,6 +138,12 @@ def test_the_command_compares_agents_and_shows_their_calls(folder, tmp_path, cap
     assert "○" in page
     shares = {"0.00", "0.50", "1.00"}  # of the two relevant ones, after each call
     assert {*re.findall(r"<small>(\d\.\d\d)</small>", page)} <= shares
+    line += ["--searches", str(tmp_path / "agents.py"), "--incumbent"]
+    assert main([*line, "twice"]) == 0  # as people write it, without "own: "
+    result = json.loads(capsys.readouterr().out)
+    assert [row["agent"] for row in result["differences"]] == ["once"] * 2
+    assert main([*line, "nobody"]) == 3
+    assert "'nobody' is no search here" in capsys.readouterr().err
 
 
 def test_a_query_counts_as_its_weight_says(folder, tmp_path, capsys):

@@ -45,6 +45,13 @@ OUTCOMES = {  # gains, what a query takes: verdict, what runs, what is cheaper
         "old",
         None,
     ),
+    "cheap, but it may not be shipped": (
+        {"near": NOISE / 100},
+        {"old": 5, "near": 4, "leaks": 1},
+        "keep",
+        "old",
+        None,
+    ),
     "near, not measured": (
         {"cheap": NOISE / 100},
         {"old": np.nan, "cheap": 1},

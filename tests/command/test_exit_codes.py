@@ -63,7 +63,7 @@ def crash(*_, **__):
 
 WRITES = {  # what is replaced, and where
     "the report": (report, "page"),
-    "the page of a pair": (report, "pair_page"),
+    "the page of a pair": (run, "pair_page"),
     "a table": (run, "write_table"),
     "the baseline": (run, "write_baseline"),
     "the rankings": (run.trec, "write_trec"),

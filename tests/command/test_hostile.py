@@ -247,6 +247,22 @@ def test_nor_where_the_metric_names_them(k, capsys):
         Measure(k=10_001)
 
 
+def test_a_run_that_is_too_short_is_told_the_number_that_was_typed(tmp_path, capsys):
+    ids = ["a", "b", "c"]
+    pd.DataFrame({"id": ids, "text": ids}).to_csv(
+        tmp_path / "documents.csv", index=False
+    )
+    (tmp_path / "qrels.txt").write_text("q1 0 a 1\nq2 0 b 1\n")
+    (tmp_path / "queries.csv").write_text("query_id,query\nq1,a\nq2,b\n")
+    (tmp_path / "runs").mkdir()
+    lines = [f"q{n} Q0 {id_} 1 {-n} x" for n in (1, 2) for id_ in "ab"]
+    (tmp_path / "runs" / "old.trec").write_text("\n".join(lines))
+    words = [str(tmp_path), "--out", str(tmp_path / "out"), "--k"]
+    assert main(["evaluate", *words, "50"]) == 3  # of three documents
+    told = " ".join(capsys.readouterr().err.split())
+    assert "--k 50: the run 'old' has at most 2 results for a query" in told
+
+
 @pytest.mark.parametrize("baseline", ["/dev/zero", "/dev/stdin", "."])
 def test_a_baseline_is_a_file(baseline, capsys):
     assert main(["gate", "faq", "--baseline", baseline]) == 3

@@ -148,7 +148,9 @@ def test_pairs_that_both_judged_are_settled_over_the_server(shop, tmp_path):
     ]
 
 
-def test_who_is_done_sees_how_much_the_others_have_left(shop, tmp_path):
+def test_who_is_done_sees_how_much_the_others_have_left(tmp_path):
+    shop = make_folder(tmp_path / "shop", n_queries=4, n_documents=6)
+    write_pages(shop, "--people", ",".join(PEOPLE))
     sent = {who: rows_of(facts, tmp_path, "2") for who, facts in pages_of(shop).items()}
     n_of_others = sum(len(sent[who]) for who in PEOPLE if who != "ann")
     with served(shop) as (of_room, port):

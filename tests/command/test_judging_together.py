@@ -552,7 +552,7 @@ def test_how_far_a_grade_moves_two_searches_from_each_other():
     assert settling.rank_gaps(pd.DataFrame()) == settling.rank_gaps(None) == {}
 
 
-def test_who_leads_sees_how_much_and_how_alike(shop):
+def test_who_leads_sees_how_much_and_how_alike(shop, monkeypatch):
     ann, ben = judged_by_two(shop)
     add(shop, ann, ben)
     text = (shop.parent / "out/judge-lead.html").read_text("utf-8")
@@ -566,6 +566,12 @@ def test_who_leads_sees_how_much_and_how_alike(shop):
         row[:5] for row in cells
     ]
     assert "<script" not in text
+    assert "No run was made yet" in text
+    run = {"time": grading.now(), "verdict": "undecided", "gain": {}, "is_late": True}
+    around = {**run, "kind": "judged", "grades": 9, "graders": {}}, {}
+    monkeypatch.setattr(settling, "around_the_hour", lambda source: around)
+    [path] = settling.write_lead_page(folder.read(shop), pd.DataFrame(), shop.parent)
+    assert "This is the first run that decides" in path.read_text("utf-8")
 
 
 def decided(shop, out):
@@ -594,7 +600,10 @@ def hour_of_two(tmp_path, top):
     out = tmp_path / "out"
     before = decided(shop, out)
     files = []
-    for person, of_page in write_pages(shop, "--people", "ann,ben").items():
+    dealt = write_pages(shop, "--people", "ann,ben")
+    run_before, run_after = settling.around_the_hour(shop)  # nobody has judged yet
+    assert (run_before["is_late"], run_after) == (False, {})
+    for person, of_page in dealt.items():
         asked = [int(query["query_id"][1:]) for query in of_page["queries"]]
         grades = [
             "2" if document == f"d{top(asked[query])}" else "0"
@@ -641,3 +650,43 @@ def test_who_leads_sees_the_decision_before_and_after(tmp_path, is_better):
         assert f"({signed(gain['low'])} to {signed(gain['high'])})" in row[2]
         assert row[3] == f"{gain['n']} judged"
     assert int(rows[1][4]) > int(rows[0][4])
+
+
+HOURS = {  # times of the deal, of two grades and of runs; which run is before, and late
+    "before the first grade": ("10", "12 13", "09 11 14", "11 False"),
+    "an hour before": ("10", "07 12", "06 08 14", "08 False"),
+    "a slow clock alone": ("10", "03 04", "09 14", "09 False"),
+    "none before": ("10", "12 13", "15 16", "15 True"),
+    "nobody has judged": ("10", "", "09 14", "09 False"),
+    "dealt without a time": ("", "07 12", "06 11 14", "06 False"),
+}
+
+
+@pytest.mark.parametrize(
+    ("dealt", "graded", "ran", "before"), HOURS.values(), ids=HOURS
+)
+def test_an_hour_begins_with_the_last_deal(
+    tmp_path, monkeypatch, dealt, graded, ran, before
+):
+    def at(hour):
+        return f"2026-11-28T{hour}:00:00.000Z"
+
+    pair = dict.fromkeys(dealing.DEALT_COLUMNS, "x") | {"people": "ann;ben"}
+    for hour in ("01", dealt):
+        monkeypatch.setattr(grading, "now", lambda hour=hour: at(hour))
+        dealing.keep_dealt(tmp_path, pd.DataFrame([pair]))
+    assert [*dealing.read_dealt(tmp_path)["time"]] == [at(dealt)]
+    if not dealt:
+        path = tmp_path / dealing.DEALT
+        files.read_csv(path).drop(columns="time").to_csv(path, index=False)
+    for person, hour in zip(["ann", "ben"], graded.split(), strict=False):
+        columns = [*corpus.TO_JUDGE, "grade", *grading.WHO_AND_WHEN]
+        row = [*["x"] * len(corpus.TO_JUDGE), "1", person, at(hour)]
+        path = tmp_path / f"judgements-{person}.csv"
+        grading.append_rows(path, columns, [row])
+    runs = [{"time": at(hour), "gain": {}, "judgements": hour} for hour in ran.split()]
+    monkeypatch.setattr(settling.history, "runs_of", lambda source: runs)
+    monkeypatch.setattr(settling.history, "with_changes", list)
+    first, last = settling.around_the_hour(tmp_path)
+    assert f"{first['time'][11:13]} {first['is_late']}" == before
+    assert last == runs[-1]

@@ -441,3 +441,6 @@ def test_a_change_is_what_the_labels_did_and_what_the_search_did():
     assert since.since_last({"judged": before}, {"judged": kept(1)}) == []
     other = replace(now, search="another")
     assert since.since_last({"judged": before}, {"judged": other}) == []
+    # a sample was drawn since, of queries that the last run did not have
+    others = replace(now, qrels={"drawn": {"d0": 1}}, rankings={"drawn": ["d0"]})
+    assert since.since_last({"judged": before}, {"judged": others}) == []

@@ -167,6 +167,36 @@ def test_judge_writes_the_weights_and_goes_query_by_query(
     assert not after[weights.index].equals(weights)
 
 
+EDITED = {
+    "no weights": (("yes,1", "yes,0"), "column weight: '0' is not a number above 0"),
+    "emptied": (("yes,1", "yes,"), "column weight: '' is not a number above 0"),
+    "no lines": ((",1,yes", ",0,yes"), "column lines: '0' is not a number above 0"),
+    "none drawn": (("yes,1", "no,"), "none of its drawn queries is judged"),
+    "another log": (("kettle", "radiator"), "none of its drawn queries is judged"),
+}
+
+
+@pytest.mark.parametrize(("change", "problem"), EDITED.values(), ids=EDITED)
+@pytest.mark.filterwarnings("ignore:.*all of one need")
+def test_a_sample_without_queries_or_weights_is_refused(
+    tmp_path, capsys, change, problem
+):
+    documents = "id,question,text\nd0,Kettle,red\nd1,Lamp,blue\n"
+    (tmp_path / "documents.csv").write_text(documents)
+    (tmp_path / "queries.txt").write_text("kettle\n")
+    rows = [f"q{n},lamp {n},all,tail,d{i},{i}" for n in range(12) for i in (0, 1)]
+    judged = ["query_id,query,course,kind,document,grade", *rows]
+    (tmp_path / "judged-queries.csv").write_text("\n".join(judged))
+    sample.keep_sample(sample.draw(log_of("kettle")), tmp_path)
+    path = tmp_path / "judging" / "sample.csv"
+    assert "1,yes,1" in path.read_text()
+    path.write_text(path.read_text().replace(*change))
+    words = [str(tmp_path), "--out", str(tmp_path / "out")]
+    for command in ("evaluate", "judge"):
+        assert main([command, *words]) == 3
+        assert problem in capsys.readouterr().err
+
+
 def test_where_all_weigh_the_same_no_column_is_written(tmp_path):
     sample.keep_sample(sample.draw(log_of(*WORDS)), tmp_path)
     assert sample.weights_by_text(tmp_path) == {}

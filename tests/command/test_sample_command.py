@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from evaluate_retrieval import api, utils
+from evaluate_retrieval.commands import manifest
 from evaluate_retrieval.judging import sample
 from evaluate_retrieval.reading.kept import read_sample
 
@@ -97,6 +98,7 @@ def test_written_into_the_folder_it_is_that_of_judge(tmp_path):
     with pytest.raises(utils.InputError) as caught:
         api.sample(folder, out=tmp_path / "out", write=True)
     assert caught.value.path is not None
+    manifest.check_ours(tmp_path / "out")  # judge may write there, too
 
 
 def test_a_log_without_queries_is_refused(tmp_path):

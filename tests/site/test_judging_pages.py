@@ -17,6 +17,11 @@ pytestmark = pytest.mark.slow
 NASTY = "</script><script>document.title='ran'</script><img src=x onerror=alert(1)>"
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 LONG = "A sentence about nothing at all, and then one more. " * 2_000  # 100 kB
+# as a key keeps a grade, without what it shows: that takes long 2,000 times
+KEEP_ALL_BUT_20 = """for (const pair of pairs.slice(20, -20))
+  keep(pair.name, { g: "0", t: now(), n: "", times: 1 });
+trail = byTime();
+at = next();"""
 WORDS = [
     "red",
     "green",
@@ -435,6 +440,14 @@ def test_a_printed_sheet_has_all_pairs_with_boxes(opened):
     assert len(page.pdf()) > 20_000
 
 
+def seconds_of_20_keys(page):
+    start = time.monotonic()
+    for _ in range(20):
+        page.keyboard.press("1")
+    page.inner_text("#bar-count")  # once all of them are shown
+    return time.monotonic() - start
+
+
 def test_two_thousand_pairs_are_judged_without_delay(browser, opened, tmp_path):
     source = make_folder(tmp_path / "large", n_queries=200, n_documents=10)
     log = source / "queries.txt"
@@ -445,13 +458,11 @@ def test_two_thousand_pairs_are_judged_without_delay(browser, opened, tmp_path):
     page = opened(path=path)
     assert page.inner_text("#how-many").startswith("2,000 pairs of 200 queries")
     begin(page)
-    start = time.monotonic()
-    for _ in range(20):
-        page.keyboard.press("1")
+    assert seconds_of_20_keys(page) / 20 < 0.5
     assert page.inner_text("#bar-count") == "20 of 2,000"
-    assert (time.monotonic() - start) / 20 < 0.5
-    page.evaluate("for (let n = 0; n < 1980; n++) press('0')")
-    assert page.is_visible("#thanks")
+    page.evaluate(KEEP_ALL_BUT_20)
+    assert seconds_of_20_keys(page) / 20 < 0.5
+    assert page.inner_text("#thanks").startswith("Done: 2,000 pairs")
     rows, _ = rows_saved(page, "#save")
     assert len(rows) == 2_000
     assert page.problems == []

@@ -11,11 +11,13 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from notebook_cells import NOTEBOOKS, WITH_EXERCISES
+from PIL import Image
 
 from course import exercises
 from evaluate_retrieval.reading.places import ROOT
 
 pytestmark = pytest.mark.slow
+REPORT = ROOT / "notebooks/figures/05-report.png"  # scripts/picture.py makes it
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 KINDS = ["index", "notebooks/02-text-evaluation", "notebooks/GLOSSARY"]
 KINDS += ["docs/reference/command"]
@@ -174,6 +176,43 @@ def test_every_page_fits_a_phone_and_asks_nothing_of_the_network(site, pages, br
     assert [url for url in asked if not url.startswith((site.as_uri(), "data:"))] == []
 
 
+def test_the_picture_of_the_report_has_the_decision_that_the_lesson_prints():
+    [path] = [path for path in NOTEBOOKS if path.stem.startswith("05-")]
+    cells = nbformat.read(path, as_version=4).cells
+    [cell] = [cell for cell in cells if "slow" in cell.metadata.get("tags", [])]
+    printed = "".join(output.text for output in cell.outputs)
+    with Image.open(REPORT) as picture:
+        heading = picture.info["heading"]
+        assert 0 < int(picture.info["cut"]) < picture.height
+    assert f"\n{heading}.\n" in printed
+
+
+def test_the_sites_name_leads_from_each_page_to_the_first_one(site, pages):
+    for path, page in pages.items():
+        links = [link["href"] for link in page.select("a.navbar-brand")]
+        assert links, path
+        for link in links:
+            target = (path.parent / link).resolve() if link != "#" else path
+            assert target == site / "index.html", path
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_first_page_has_a_search_a_switch_for_the_dark_and_a_picture(
+    width, site, browser
+):
+    page = browser.new_page(viewport={"width": width, "height": 844})
+    page.goto((site / "index.html").as_uri())
+    page.get_by_label("Search").locator("visible=true").first.click()
+    assert page.locator("#pst-search-dialog input").is_visible()
+    page.keyboard.press("Escape")
+    page.get_by_label("Color mode").locator("visible=true").first.click()
+    page.get_by_text("Dark").locator("visible=true").first.click()
+    assert page.locator("html").get_attribute("data-theme") == "dark"
+    picture = page.locator(f'article img[src$="{REPORT.name}"]')
+    with Image.open(REPORT) as drawn:
+        assert picture.evaluate("it => it.naturalWidth") == drawn.width
+
+
 def test_the_first_hit_of_a_search_is_the_page_that_says_it(site, browser):
     page = browser.new_page()
     wrong = {}
@@ -197,11 +236,12 @@ def test_handout_and_sheet_for_two_print_on_one_page(site, browser):
         assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1, name
 
 
-def test_axe_has_nothing_to_say_of_a_page_of_each_kind(site, browser):
+@pytest.mark.parametrize(("width", "names"), [(1280, KINDS), (390, KINDS[:1])])
+def test_axe_has_nothing_to_say_of_a_page_of_each_kind(width, names, site, browser):
     from axe_playwright_python.sync_playwright import Axe  # it loads Playwright
 
-    page = browser.new_page()
-    for name in KINDS:
+    page = browser.new_page(viewport={"width": width, "height": 844})
+    for name in names:
         page.goto((site / f"{name}.html").as_uri())
         outcome = Axe().run(page, options={"runOnly": WCAG})
         assert outcome.violations_count == 0, f"{name}: {outcome.generate_report()}"
