@@ -10,7 +10,7 @@ from evaluate_retrieval.measuring.alike import alike_of, with_todays_ids
 from evaluate_retrieval.measuring.baseline_file import Kept
 from evaluate_retrieval.measuring.grounds import ONE_SIDE, grounds_of_gate
 from evaluate_retrieval.measuring.outcomes import GRAVITY, Outcome
-from evaluate_retrieval.searching.own import slowest
+from evaluate_retrieval.searching.own import costs_of
 from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import ERROR, FORBIDDEN
 
@@ -69,12 +69,13 @@ def with_guards(
     if is_free or outcome.code == ERROR or outcome.kind != evaluated.folder.decides:
         return outcome
     name, against = outcome.searches
-    times = slowest(evaluated.candidates.own)
-    values = guards.guard_values(evaluated.results.whole, name, times)
+    costs = costs_of(evaluated.candidates.own)
+    values = guards.guard_values(evaluated.results.whole, name, costs)
     kept = before[outcome.kind]
     ids = kept.queries["query_id"]
     lists = [utils.pad([run[id_] for id_ in ids], 1) for run in kept.runs]
-    was = {guards.EMPTY: guards.share_empty(lists), guards.P95: kept.p95_ms or None}
+    was = {cost: getattr(kept, cost) for cost in guards.COST_GUARDS}
+    was[guards.EMPTY] = guards.share_empty(lists)
     rows = guards.guards_of(options.limits, name, values, against, was)
     alike = alike_of(kept, _kept_as(everyone, outcome))
     error = ONE_SIDE / (len(everyone) + n_others)

@@ -17,6 +17,7 @@ from evaluate_retrieval.words.constants import MARGIN
 DAY = 86_400  # seconds; no time-out is longer
 MOST_JOBS = 64
 MOST_REPEATS = 100
+ARGPARSE = {"help", "metavar", "choices", "nargs", "action"}  # what argparse is told
 
 
 def option(help: str, default: Any = None, **how: Any) -> Any:
@@ -25,8 +26,8 @@ def option(help: str, default: Any = None, **how: Any) -> Any:
     how: `flag`, where it is not called as the field; `place`, True for one without a
     flag; `variable`, of the environment, which a line without it takes; `convert`, of
     a text; `is_fine` and `problem`: what its value has to be, or `problem_with`:
-    what is wrong with a value, or ""; and
-    what argparse knows, such as metavar, choices, nargs, action."""
+    what is wrong with a value, or ""; `advice`, where it is given twice; and
+    what argparse knows, see ARGPARSE."""
     return field(default=default, metadata={"help": help, **how})
 
 
@@ -175,6 +176,7 @@ class SearchOptions(Options):
         "for generated questions",
         metavar="NAME",
         problem_with=registry.problem_with,
+        advice="To hold another metric to a limit: --guard recall@50:0.02",
     )
     k: int | None = option(
         "so many results count; else 10, and 5 of generated questions",
@@ -228,6 +230,7 @@ class MeasuringOptions(SearchOptions):
     )
     max_empty: float | None = None  # those that decide can be asked for these
     max_p95_ms: float | None = None
+    max_tokens: float | None = None
     guard: Any = None
     by: str | None = None
 
@@ -235,6 +238,7 @@ class MeasuringOptions(SearchOptions):
     def limits(self) -> dict[str, float]:
         """The guardrails that were asked for, by name, see `guards`."""
         asked = {"empty": self.max_empty, "p95_ms": self.max_p95_ms}
+        asked["mean_tokens"] = self.max_tokens
         return {name: limit for name, limit in asked.items() if limit is not None}
 
     @property
@@ -265,6 +269,13 @@ class DecidingOptions(MeasuringOptions):
         convert=float,
         is_fine=lambda milliseconds: 0 < milliseconds < float("inf"),
         problem="it has to be above 0",
+    )
+    max_tokens: float | None = option(
+        "a limit: the tokens that a query may take on average, as its answers tell",
+        metavar="N",
+        convert=float,
+        is_fine=lambda tokens: 0 <= tokens < float("inf"),
+        problem="it has to be a number, 0 at least",
     )
     guard: Any = option(
         "what may be lost of another metric: recall@50:0.02; may be given again",
@@ -332,27 +343,34 @@ def parser_of(command: str, help: str, options: type[Options]) -> Parser:
     program = f"evaluate-retrieval {command}"
     parser = Parser(prog=program, description=help, allow_abbrev=False)
     for each in shown(options):
-        how = dict(each.metadata)
-        convert = how.pop("convert", str)
-        is_fine = how.pop("is_fine", lambda _: True)
-        how.pop("flag", None)
-        how.pop("variable", None)
-        is_place = how.pop("place", False)
-        problem = how.pop("problem", "")
-        how.pop("problem_with", None)
+        told = each.metadata
+        how: dict[str, Any] = {key: told[key] for key in ARGPARSE & told.keys()}
         if each.name == "search":
             how["type"] = named_command
         elif each.default is False:
             how["action"] = "store_true"
         elif "choices" not in how:
-            how["type"] = checked(convert, is_fine, problem)
-        if not is_place:
-            how |= {"dest": each.name, "default": each.default}
-            if each.name == "search":
-                how["default"] = []
+            is_fine = told.get("is_fine", lambda _: True)
+            convert = told.get("convert", str)
+            how["type"] = checked(convert, is_fine, told.get("problem", ""))
+        if not told.get("place"):  # `given_once` looks at all that are given
+            how = {"action": "append", "default": argparse.SUPPRESS, **how}
+            how["dest"] = each.name
         parser.add_argument(flag_of(each), **how)
     parser.add_argument("--json", action="store_true", help="the result as JSON")
     return parser
+
+
+def given_once(each: Any, values: list) -> Any:
+    """The value of an option that counts once. ValueError where it has several.
+
+    argparse would take the last, and say nothing of the others."""
+    if len(values) > 1:
+        problem = f"given {len(values)} times, and counts once"
+        advice = each.metadata.get("advice", "")
+        option = flag_of(each)
+        raise utils.InputError(option=option, problem=problem, advice=advice)
+    return values[0]
 
 
 def options_of(words: list[str], parser: Parser, options: type[Options]) -> Options:
@@ -362,4 +380,8 @@ def options_of(words: list[str], parser: Parser, options: type[Options]) -> Opti
     given.pop("json")
     if "search" in given:
         given["search"] = dict(given["search"])
+    for each in shown(options):
+        is_list = isinstance(given.get(each.name), list)
+        if is_list and not {"place", "action"} & each.metadata.keys():
+            given[each.name] = given_once(each, given[each.name])
     return options(**given)

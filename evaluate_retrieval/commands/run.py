@@ -48,8 +48,8 @@ from evaluate_retrieval.searching.own import (
     Search,
     Searching,
     are_alone,
+    costs_of,
     own_searches,
-    slowest,
 )
 from evaluate_retrieval.searching.repeats import (
     ASKED_TWICE,
@@ -121,8 +121,8 @@ def evaluated_and_kept(
             names = searches_to_keep(results, failed, name, baseline)
             kept = kept_of(evaluated.folder, results, names, options.by)
             kept = releases.with_updates(kept, baseline)
-            if options.max_p95_ms is not None:
-                kept = releases.with_times(kept, slowest(evaluated.candidates.own))
+            costs = costs_of(evaluated.candidates.own)
+            kept = releases.with_costs(kept, costs, options.limits.keys())
             write_baseline(path, kept, run_id)
             files = [*evaluated.files, path]
             evaluated = replace(evaluated, files=files)

@@ -27,7 +27,7 @@ from evaluate_retrieval.measuring.estimand import estimand, kind_of_judgements
 from evaluate_retrieval.reading import needs, trec
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.kept import first_kind, keep_first_kind
-from evaluate_retrieval.searching.own import slowest
+from evaluate_retrieval.searching.own import costs_of
 from evaluate_retrieval.words.constants import FEW, FORBIDDEN, MARGIN, UNDECIDED
 
 log = logging.getLogger(__name__)
@@ -120,9 +120,9 @@ def guards_in(
     limits: Mapping[str, float],
 ) -> tuple[Mapping[str, Any], ...]:
     """What each search has of each guardrail, see `guards.guards_of`."""
-    times = slowest(candidates.own)
+    costs = costs_of(candidates.own)
     values = {
-        name: guards.guard_values(measured, name, times)
+        name: guards.guard_values(measured, name, costs)
         for name in measured.values
         if limits
     }

@@ -23,7 +23,8 @@ MOST_UNPACKED = (
 )
 KEPT_COLUMNS = ["query_id", "question", "need"]
 IN_FILE = [*KEPT_COLUMNS, segments.SEGMENT]  # the last one where there are segments
-SELDOM = ["alternatives", "only_answered", "updates", "p95_ms", "repeats"]
+SELDOM = {"alternatives": {}, "only_answered": False, "updates": 0}
+SELDOM |= {"p95_ms": None, "mean_tokens": None, "repeats": []}
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Kept:
     alternatives: dict of query id: its alternatives, see `metric.under_one_name`; {}
     without any. only_answered: whether queries without a relevant document are left
     out. updates: how many times the gate has made a new baseline of the one before.
-    p95_ms: what 95 of 100 queries take at most, where a limit was asked for; else 0.
+    p95_ms, mean_tokens: see `own.costs_of`, where a limit was asked for; else None.
     repeats: rankings of the other runs of a search that was asked several times."""
 
     search: str
@@ -51,7 +52,8 @@ class Kept:
     alternatives: dict[str, dict[str, str]] = field(default_factory=dict)
     only_answered: bool = False
     updates: int = 0
-    p95_ms: float = 0.0
+    p95_ms: float | None = None
+    mean_tokens: float | None = None
     repeats: list[dict[str, list[str]]] = field(default_factory=list)
 
     @property
@@ -120,8 +122,10 @@ def _as_written(kept):
     texts += chain(*(list.copy(ids) for run in kept.runs for ids in run.values()))
     are_texts = all(isinstance(text, str) for text in texts)
     are_grades = all(0 <= grade < math.inf for grade in grades)
-    if not (are_texts and are_grades and type(kept.updates) is int):
-        raise ValueError("rankings, grades or texts are none")
+    costs = [kept.p95_ms, kept.mean_tokens]
+    are_numbers = all(isinstance(cost, (int, float, type(None))) for cost in costs)
+    if not (are_texts and are_grades and are_numbers and type(kept.updates) is int):
+        raise ValueError("rankings, grades, texts or costs are none")
     return kept
 
 
@@ -133,7 +137,11 @@ def _kept_queries(columns):
 
 def _without_nothing(kept):
     """What is kept. What is empty in most runs is only there where it is not."""
-    return {name: kept[name] for name in kept if name not in SELDOM or kept[name]}
+    return {
+        name: kept[name]
+        for name in kept
+        if name not in SELDOM or kept[name] != SELDOM[name]
+    }
 
 
 def _kept_measure(measure):

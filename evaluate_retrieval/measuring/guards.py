@@ -1,7 +1,8 @@
 """Limits of a user's own, which hold whatever the metric says: guardrails.
 
 How many queries find nothing, the milliseconds that 95 % of the queries take at most,
-and what may be lost by another metric than the one that decides."""
+the tokens of a query, and what may be lost by another metric than the one that
+decides."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -15,7 +16,8 @@ from evaluate_retrieval.measuring.metric import Measure, measures_of
 from evaluate_retrieval.measuring.scored import Measured
 from evaluate_retrieval.words.constants import FORBIDDEN, NOT_WORSE, UNDECIDED
 
-EMPTY, P95 = ["empty", "p95_ms"]
+EMPTY = "empty"
+COST_GUARDS = ["p95_ms", "mean_tokens"]  # of `own.costs_of`, and so called in `Kept`
 
 
 def share_empty(
@@ -27,13 +29,14 @@ def share_empty(
 
 
 def guard_values(
-    measured: Measured, name: str, milliseconds: Mapping[str, float]
+    measured: Measured, name: str, costs: Mapping[str, Mapping[str, float]]
 ) -> dict[str, float | None]:
     """What a search has of each guardrail: None where nobody measured it.
 
-    milliseconds: the p95 of searches, by name."""
+    costs: of searches, see `own.costs_of`."""
     empty = share_empty(measured.lists_of(name), measured.weights)
-    return {EMPTY: empty, P95: milliseconds.get(name)}
+    measured_costs = costs.get(name, {})
+    return {EMPTY: empty, **{cost: measured_costs.get(cost) for cost in COST_GUARDS}}
 
 
 def guards_of(

@@ -4,7 +4,7 @@ Small losses pass the gate one by one, and add up. So the baseline of the last r
 is kept, and a new baseline does not move it. From MANY_NEEDS needs on a part of them is
 *sealed* until the next release: who improves a search has not seen it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -116,14 +116,20 @@ def with_updates(
     }
 
 
-def with_times(
-    now: Mapping[str, Kept], milliseconds: Mapping[str, float]
+def with_costs(
+    now: Mapping[str, Kept], costs: Mapping[str, Mapping[str, float]], limits: Set[str]
 ) -> dict[str, Kept]:
-    """What was measured, with the p95 of its search, see `own.slowest`."""
-    return {
-        kind: replace(each, p95_ms=milliseconds.get(each.search, 0.0))
-        for kind, each in now.items()
-    }
+    """What was measured, with the costs of its search for which there are limits.
+
+    costs: by search, see `own.costs_of`."""
+    kept = {}
+    for kind, each in now.items():
+        its_costs = costs.get(each.search, {})
+        parts: dict[str, Any] = {
+            cost: its_costs[cost] for cost in its_costs.keys() & limits
+        }
+        kept[kind] = replace(each, **parts)
+    return kept
 
 
 def outcomes_since(

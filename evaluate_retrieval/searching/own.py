@@ -341,15 +341,21 @@ def milliseconds(searches: Mapping[str, utils.SearchFunction]) -> pd.Series:
     return pd.Series(times, dtype=float)
 
 
-def slowest(searches: Mapping[str, Search]) -> dict[str, float]:
-    """The milliseconds that 95 of 100 queries take at most, by search.
+def costs_of(searches: Mapping[str, Search]) -> dict[str, dict[str, float]]:
+    """What searches cost, by the name of each: of p95_ms and of mean_tokens.
 
-    Of those that were asked: of a run nobody knows it."""
-    return {
-        name: float(np.percentile(search.milliseconds, 95))
-        for name, search in searches.items()
-        if isinstance(search, Search) and search.answers
-    }
+    p95_ms: the milliseconds that 95 of 100 queries take at most. mean_tokens: of a
+    query that did not fail, if the answer to each tells them. Of those that were
+    asked: of a run nobody knows it."""
+    costs = {}
+    for name, search in searches.items():
+        if isinstance(search, Search) and search.answers:
+            costs[name] = {"p95_ms": float(np.percentile(search.milliseconds, 95))}
+            answers = search.answers.values()
+            tokens = [answer.tokens for answer in answers if not answer.error]
+            if tokens and None not in tokens:
+                costs[name]["mean_tokens"] = float(np.mean(tokens))
+    return costs
 
 
 def how_it_went(searches: Mapping[str, Search]) -> pd.DataFrame:

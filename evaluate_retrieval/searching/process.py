@@ -43,7 +43,8 @@ class Answer(NamedTuple):
 
     The error is an OSError where nothing came, a FormError where it was no ranking,
     and a SearchError if the search says so. rises: whether a result has a higher score
-    than the one before it. has_price: whether the answer says what it costs."""
+    than the one before it. has_price: whether the answer says what it costs. tokens:
+    what it says of them, of all calls; else None."""
 
     ids: list[str]
     error: Exception | None
@@ -52,6 +53,7 @@ class Answer(NamedTuple):
     rises: bool = False
     elsewhere: Mapping[str, Sequence[str]] = returned.NO_PATHS
     has_price: bool = False
+    tokens: float | None = None
 
 
 # --- The loop ----------------------------------------------------------------
@@ -448,17 +450,10 @@ def answer_in(
     """The `Answer` in a line of a search. FormError or SearchError where there is
     none. paths: see `returned.ids_of`."""
     answer = returned.answer_of(line, paths)
-    several = answer.get("calls", [])
-    ids = call_files.joined([call["ids"] for call in several])
-    return Answer(
-        answer.get("ids", ids),
-        None,
-        milliseconds,
-        several,
-        bool(answer.get("rises")),
-        answer.get("elsewhere", {}),
-        "price" in answer,
-    )
+    lists = [call["ids"] for call in answer.get("calls", [])]
+    answer.setdefault("ids", call_files.joined(lists))
+    has_price = answer.pop("price", False)
+    return Answer(error=None, milliseconds=milliseconds, has_price=has_price, **answer)
 
 
 class Asked(Protocol):

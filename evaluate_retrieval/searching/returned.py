@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import islice
-from numbers import Integral, Number
+from math import inf
+from numbers import Integral, Number, Real
 from operator import itemgetter
 from typing import Any
 
@@ -168,6 +169,8 @@ def answer_of(results: Any, paths: Mapping[str, str] = NO_PATHS) -> dict[str, An
             several = list(listed(results["calls"]))
             costs = any(map(has_price, [results, *several]))
             answer = {"calls": calls_of(several, paths)}
+            tokens = tokens_in([results]) or tokens_in(answer["calls"])
+            answer = {**answer, **tokens}
             return {**answer, "price": True} if costs else answer
         ids, elsewhere, scores = read_of(results, paths)
     except RecursionError:
@@ -175,7 +178,7 @@ def answer_of(results: Any, paths: Mapping[str, str] = NO_PATHS) -> dict[str, An
     # our own program has looked, and gives ids alone
     told = results if isinstance(results, Mapping) else {}
     rises = any(scores[n - 1] < scores[n] for n in range(1, len(scores)))
-    answer: dict[str, Any] = {"ids": ids}
+    answer: dict[str, Any] = {"ids": ids, **tokens_in([results])}
     if rises or told.get("rises") is True:
         answer["rises"] = True
     if has_price(told):
@@ -190,6 +193,13 @@ def answer_of(results: Any, paths: Mapping[str, str] = NO_PATHS) -> dict[str, An
 def has_price(answer: Any) -> bool:
     """Whether an answer or a call says what it costs, and that is something."""
     return any(bool(part(answer, name)) for name in PRICES)
+
+
+def tokens_in(answers: Iterable[Any]) -> dict[str, float]:
+    """The tokens of answers or calls, in a dict; {} where one does not tell them."""
+    counts = [part(answer, "tokens") for answer in answers]
+    are_counts = all(isinstance(n, Real) and 0 <= n < inf for n in counts)
+    return {"tokens": float(sum(counts))} if are_counts else {}
 
 
 def calls_of(calls: Any, paths: Mapping[str, str] = NO_PATHS) -> list[dict]:

@@ -1,6 +1,6 @@
 """What people read of facts: sentences, made once for terminal, JSON and pages."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from evaluate_retrieval.words.constants import FEW, UNITS
@@ -123,15 +123,25 @@ def no_leak(name: str, n_needs: int, bound: float) -> str:
     return f"{sentence}: of all such needs at most {bound:.1%} do (95% sure)."
 
 
+# how its values are written, what a search does, and why there may be no value
+GUARDRAILS: dict[str, tuple[Callable, str, str]] = {
+    "empty": ("{:.1%}".format, "finds nothing for {}", ""),
+    "p95_ms": ("{:,.0f} ms".format, "takes {} at p95", "nobody measured its time"),
+    "mean_tokens": (
+        "{:,.1f} tokens".format,
+        "takes {} a query on average",
+        "not every answer tells its tokens",
+    ),
+}
+
+
 def guard(row: Mapping[str, Any]) -> str:
     """What a search has of a guardrail. row: see `guards.guards_of`."""
-    if row["guard"] not in ("empty", "p95_ms"):
+    if row["guard"] not in GUARDRAILS:
         return _loss_guard(row)
-    forms = {"empty": "{:.1%}".format, "p95_ms": "{:,.0f} ms".format}
-    form = forms[row["guard"]]
+    form, what, unmeasured = GUARDRAILS[row["guard"]]
     if row["value"] is None:
-        return f"“{row['search']}”: nobody measured its time, so no limit can be held."
-    what = {"empty": "finds nothing for {}", "p95_ms": "takes {} at p95"}[row["guard"]]
+        return f"“{row['search']}”: {unmeasured}, so no limit can be held."
     sentence = f"“{row['search']}” {what.format(form(row['value']))}"
     if row["against"] and row["before"] is not None:
         sentence += f" (“{row['against']}” {form(row['before'])})"

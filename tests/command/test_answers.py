@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import example, given, settings
@@ -210,6 +211,25 @@ def test_a_score_that_is_no_number_is_an_error(results):
 )
 def test_a_score_that_rises_is_told(results, rises):
     assert process.answer_in(results, 0).rises == rises
+
+
+TOLD = [  # what a search returns, and its tokens
+    (["a"], None),
+    ({"results": [{"id": "a"}], "tokens": 7}, 7),
+    ({"results": [], "tokens": 0}, 0),
+    ({"results": ["a"], "tokens": np.int64(7)}, 7),
+    ({"results": ["a"], "tokens": ["an", "engine's"]}, None),
+    ({"results": ["a"], "tokens": float("nan")}, None),
+    ({"calls": [{"ids": ["a"], "tokens": 7}, {"ids": [], "tokens": 2}]}, 9),
+    ({"calls": [{"ids": ["a"], "tokens": 7}, {"ids": ["b"]}]}, None),
+    ({"calls": [{"ids": ["a"]}], "tokens": 7}, 7),
+]
+
+
+@pytest.mark.parametrize(("results", "tokens"), TOLD)
+def test_tokens_that_an_answer_tells_are_kept(results, tokens):
+    line = json.loads(json.dumps(returned.answer_of(results)))  # as our program does
+    assert process.answer_in(line, 0).tokens == tokens
 
 
 def test_scores_that_rise_are_a_warning_with_their_number():

@@ -20,16 +20,17 @@ def ids(question, place):
 
 
 def fails(question, course):
-    return [] if int(question[1:]) < 3 else ids(question, 0)
+    tells = {"results": ids(question, 0), "tokens": 10}
+    return [] if int(question[1:]) < 3 else tells
 
 
 def slow(question, course):
     time.sleep(0.03)
-    return ids(question, 0)
+    return {"results": ids(question, 0), "tokens": 70 + 20 * (int(question[1:]) % 2)}
 
 
 def today(question, course):
-    return ids(question, 1)
+    return {"results": ids(question, 1), "tokens": 40}
 
 
 SEARCHES = {"fails": fails, "slow": slow, "today": today}
@@ -64,13 +65,21 @@ def test_a_candidate_beyond_a_limit_is_not_shipped(folder):
     )
     assert f"{told} of 2.0%." in facts["says"]
     assert "Every other search breaks a limit" in facts["says"]
-    code, facts = said(folder, *line, "--max-empty", "0.05", "--max-p95-ms", "5000")
+    limits = ["--max-empty", "0.05", "--max-p95-ms", "5000", "--max-tokens", "80"]
+    code, facts = said(folder, *line, *limits)
+    is_a("evaluate", facts)
     assert facts["search"] == "own: slow"
     assert "within the limit of 5,000 ms" in facts["says"]
+    told = "“own: slow” takes 80.0 tokens a query on average (“own: today” 40.0 tokens)"
+    assert f"{told}: within the limit of 80.0 tokens." in facts["says"]
+    rows = {(row["search"], row["guard"]): row for row in facts["guards"]}
+    of_some = rows["own: fails", "mean_tokens"]  # not each of its answers tells them
+    assert (of_some["value"], of_some["code"]) == (None, 2)
 
 
 def test_the_gate_ends_with_4_whatever_the_mean(folder):
-    said(folder, "evaluate", "--incumbent", "today", "--max-p95-ms", "20")
+    line = ["evaluate", "--incumbent", "today"]
+    said(folder, *line, "--max-p95-ms", "20", "--max-tokens", "50")
     before = (folder / "out" / "baseline.json.gz").rename(folder / "baseline.json.gz")
     content = before.read_bytes()
     gate = ["gate", "--baseline", before, "--update"]
@@ -85,11 +94,13 @@ def test_the_gate_ends_with_4_whatever_the_mean(folder):
     assert outcome["guards"][0]["before"] == 0
     assert before.read_bytes() == content  # what breaks a limit is no new baseline
     xml = folder / "gate.xml"
-    limits = ["--max-p95-ms", "20", "--max-empty", "0.02", "--junit", xml]
-    code, facts = said(folder, *gate, "--candidate", "slow", *limits)
+    limits = ["--max-p95-ms", "20", "--max-empty", "0.02", "--max-tokens", "50"]
+    asked = ["--candidate", "slow", *limits, "--junit", xml]
+    code, facts = said(folder, *gate, *asked)
     assert code == 4
-    times = facts["outcomes"][0]["guards"][1]
+    _, times, tokens = facts["outcomes"][0]["guards"]
     assert times["before"] < 20 < times["value"]
+    assert (tokens["before"], tokens["value"]) == (40, 80)
     assert not problems_of(xml.read_bytes())
     cases = {
         case.get("name"): case[0].tag
@@ -99,6 +110,7 @@ def test_the_gate_ends_with_4_whatever_the_mean(folder):
         "all queries": "system-out",
         "guardrail: empty": "system-out",
         "guardrail: p95_ms": "failure",
+        "guardrail: mean_tokens": "failure",
     }
 
 
@@ -114,7 +126,7 @@ def test_the_share_is_of_queries_by_their_weights_and_of_all_runs():
     assert share_empty(lists, np.array([1, 3])) == pytest.approx(0.375)
 
 
-@pytest.mark.parametrize("limit", ["--max-empty=1", "--max-p95-ms=0", "--max-empty=x"])
+@pytest.mark.parametrize("limit", ["--max-empty=1", "--max-p95-ms=0", "--max-tokens=x"])
 def test_a_limit_that_is_none_is_an_error(folder, limit):
     assert said(folder, "evaluate", limit)[0] == 3
 

@@ -455,6 +455,8 @@ EDITED = {
     "texts": [None, [], 10**30, {"d": {"e": 1}}, {"d": 1}],
     "alternatives": [[1], {"q": ["d"]}, {"q": {"d": 1}}],
     "updates": [[1], "1", 1.5, None, True],
+    "p95_ms": ["9", [9]],
+    "mean_tokens": ["9", {}],
     "search": [None, 7, ["a"]],
     "measure": [["evil", 10], ["ndcg", "ten"], ["ndcg", 10**9], ["ndcg", -1], None],
     "queries": [{}, [], None, {"query_id": ["q"]}],

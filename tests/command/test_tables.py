@@ -21,7 +21,8 @@ def good(question, course):
 
 
 def bad(question, course):
-    return [f"d{(int(question[1:]) - place) % 12}" for place in range(3)]
+    ids = [f"d{(int(question[1:]) - place) % 12}" for place in range(3)]
+    return {"ids": ids, "tokens": 300}
 
 
 SEARCHES = {"good": good, "bad": bad}
@@ -171,7 +172,7 @@ def written(tmp_path_factory):
     gate = ["--baseline", str(before), "--only-answered"]
     results.append(root / "gate-plain")
     gate += ["--only-own", "--out", str(results[-1])]
-    gate += ["--max-p95-ms", "60000", "--repeat", "2"]
+    gate += ["--max-p95-ms", "60000", "--max-tokens", "300", "--repeat", "2"]
     assert main(["gate", str(made["plain"]), *searches, *gate]) < 3
     for name in ("plain", "full"):
         run("compare", name, "good", "bad", *searches)
