@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-__version__ = "1.3"
+__version__ = "1.4"
 __all__ = [
     "calls",
     "columns",
