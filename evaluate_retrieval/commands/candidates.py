@@ -100,18 +100,21 @@ def _told_of(before, everyone):
     [kind] = everyone[0]
     if kind not in before:
         return {}
-    old = before[kind].rankings
     k = everyone[0][kind].measure.k
     told = {}
     is_other = False
     for each in everyone:
         kept = each[kind]
         told[kept.search] = looks.hash_of(_lists_of(kept, k))
-        shared = kept.rankings.keys() & old.keys()
-        is_other |= any(kept.rankings[id_][:k] != old[id_][:k] for id_ in shared)
+        runs = zip(kept.runs, before[kind].runs, strict=False)  # as many as both have
+        is_other |= any(
+            run[id_][:k] != former[id_][:k]
+            for run, former in runs
+            for id_ in run.keys() & former.keys()
+        )
     return told if is_other else {}
 
 
 def _lists_of(kept, k):
-    """The first k ids of each query, by query."""
-    return sorted((query, ids[:k]) for query, ids in kept.rankings.items())
+    """The first k ids of each query, by query, of each run."""
+    return [sorted((query, ids[:k]) for query, ids in run.items()) for run in kept.runs]
