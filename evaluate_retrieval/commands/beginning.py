@@ -25,12 +25,17 @@ def top_of(evaluated: Any) -> dict[str, Any]:
     """The `opening` of a report: the decision on the pair that it tells of."""
     verdict = evaluated.verdict
     details = [*sentences.details(verdict), *evaluated.more, *evaluated.changes]
+    warnings = sentences.warnings(verdict)
+    # a gain of all can hide a group that lost
+    if lost := [row for row in evaluated.segments if row["verdict"] == "worse"]:
+        unit = UNITS[evaluated.folder.measure.kind]
+        warnings.append(sentences.segments(lost, evaluated.pair[0], unit))
     return opening(
         sentences.headline(verdict),
         sentences.reason(verdict),
         about_pair(evaluated),
         tiles_of(evaluated),
-        warnings=sentences.warnings(verdict),
+        warnings=warnings,
         details=details,
         terms=terms_of_page(evaluated),
     )

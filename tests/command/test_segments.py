@@ -70,6 +70,7 @@ def test_a_better_search_that_lost_a_language_says_so(folder):
     assert "undecided in “da” (3 queries); and better in “en” (" in facts["says"]
     assert facts["says"].endswith("157 queries).")
     page = BeautifulSoup((folder / "out" / "report.html").read_text(), "html.parser")
+    assert "is worse in “de”" in page.find(class_="warning").text
     titles = [each.text for each in page.find_all("figcaption")]
     said_of = "“own: new” is shown to lose in 1 of 3 segments, and 1 cannot be told"
     assert said_of in [title.strip() for title in titles]
