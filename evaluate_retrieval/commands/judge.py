@@ -214,8 +214,7 @@ def room_for(
     """What a server has to know of the people who judge: `room.Room`.
 
     pairs: see `dealt`. leaders: see `settling.to_settle`. names: see
-    `dealing.who_judges`. One
-    more seat is for who leads: to settle, and to see all."""
+    `dealing.who_judges`. One more seat is for who leads: to settle, and to see all."""
     keys, grades, page_of = _pages_for(folder, pairs)
 
     def page_for(person: str, seat: str) -> tuple[str, str]:

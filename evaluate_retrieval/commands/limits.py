@@ -77,13 +77,14 @@ def with_guards(
     was = {cost: getattr(kept, cost) for cost in guards.COST_GUARDS}
     was[guards.EMPTY] = guards.share_empty(lists)
     rows = guards.guards_of(options.limits, name, values, against, was)
-    alike = alike_of(kept, _kept_as(everyone, outcome))
-    error = ONE_SIDE / (len(everyone) + n_others)
-    measures = guards.guard_measures(options.losses, alike.now.measure, alike.depth)
-    for measure, limit in measures.items():
-        rule = limit, error, grounds_of_gate
-        row = guards.loss_guard(alike.measured(measure), ("now", "before"), *rule)
-        rows.append(row | {"search": name, "against": against})
+    if options.losses:
+        alike = alike_of(kept, _kept_as(everyone, outcome))
+        error = ONE_SIDE / (len(everyone) + n_others)
+        measures = guards.guard_measures(options.losses, alike.now.measure, alike.depth)
+        for measure, limit in measures.items():
+            rule = limit, error, grounds_of_gate
+            row = guards.loss_guard(alike.measured(measure), ("now", "before"), *rule)
+            rows.append(row | {"search": name, "against": against})
     code = max([outcome.code, *(row["code"] for row in rows)], key=GRAVITY.index)
     alone = outcome.code if outcome.alone is None else outcome.alone
     texts = [*map(sentences.guard, rows), *outcome.sentences]

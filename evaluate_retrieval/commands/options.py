@@ -31,6 +31,18 @@ def option(help: str, default: Any = None, **how: Any) -> Any:
     return field(default=default, metadata={"help": help, **how})
 
 
+def count_option(help: str, default: int, most: int, unit: str) -> Any:
+    """An option of a line that is a number from 1 to `most`. unit: of what."""
+    return option(
+        help,
+        default,
+        metavar="N",
+        convert=int,
+        is_fine=lambda n: 1 <= n <= most,
+        problem=f"from 1 to {most:,} {unit}",
+    )
+
+
 def losses_in(value: Any) -> dict[str, float]:
     """What may be lost of each metric that --guard names. ValueError for no number.
 
@@ -149,13 +161,8 @@ class SearchOptions(Options):
         metavar="PROGRAM",
         **FILLED,
     )
-    jobs: int = option(
-        "processes of each search, which share the queries",
-        1,
-        metavar="N",
-        convert=int,
-        is_fine=lambda n: 1 <= n <= MOST_JOBS,
-        problem=f"from 1 to {MOST_JOBS} processes",
+    jobs: int = count_option(
+        "processes of each search, which share the queries", 1, MOST_JOBS, "processes"
     )
     only_own: bool = option("only your searches run, and none of the command's", False)
     incumbent: str | None = option(
@@ -211,13 +218,11 @@ class SearchOptions(Options):
 class MeasuringOptions(SearchOptions):
     """The same, of commands that compare searches."""
 
-    repeat: int = option(
+    repeat: int = count_option(
         "each query is asked so often, of a search whose answers change",
         1,
-        metavar="N",
-        convert=int,
-        is_fine=lambda n: 1 <= n <= MOST_REPEATS,
-        problem=f"from 1 to {MOST_REPEATS} times",
+        MOST_REPEATS,
+        "times",
     )
     ask_once: bool = option(
         "the first ten queries are not asked a second time, to see if answers change",

@@ -11,7 +11,7 @@ import pandas as pd
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest
-from evaluate_retrieval.commands.options import FILLED, Options, option
+from evaluate_retrieval.commands.options import FILLED, Options, count_option, option
 from evaluate_retrieval.judging import sample
 from evaluate_retrieval.measuring import intervals
 from evaluate_retrieval.reading.folder import located, read_log
@@ -34,14 +34,7 @@ log = logging.getLogger(__name__)
 class SampleOptions(Options):
     """What is drawn of a log."""
 
-    queries: int = option(
-        "so many queries are drawn",
-        100,
-        metavar="N",
-        convert=int,
-        is_fine=lambda n: 1 <= n <= MOST_DRAWN,
-        problem=f"from 1 to {MOST_DRAWN:,} queries",
-    )
+    queries: int = count_option("so many queries are drawn", 100, MOST_DRAWN, "queries")
     by: str | None = option(
         "of the log: its values are strata, too", metavar="COLUMN", **FILLED
     )
