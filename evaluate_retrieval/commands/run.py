@@ -16,18 +16,11 @@ from evaluate_retrieval import utils
 from evaluate_retrieval.commands import manifest, report, steps, verdicts
 from evaluate_retrieval.commands.aloud import check_scale, read_aloud
 from evaluate_retrieval.commands.evaluated import Evaluated
-from evaluate_retrieval.commands.keeping import kept_of, searches_to_keep
+from evaluate_retrieval.commands.keeping import kept_of, search_to_keep
 from evaluate_retrieval.commands.options import MeasuringOptions, Options, SearchOptions
 from evaluate_retrieval.commands.pair import pair_page
 from evaluate_retrieval.judging import next_pairs, settling
-from evaluate_retrieval.measuring import (
-    decision,
-    history,
-    pairs,
-    releases,
-    scored,
-    segments,
-)
+from evaluate_retrieval.measuring import decision, history, pairs, scored, segments
 from evaluate_retrieval.measuring.baseline_file import (
     BASELINE,
     Kept,
@@ -100,16 +93,16 @@ def with_paths(options: Options) -> Options:
 def evaluated_and_kept(
     options: MeasuringOptions,
     name: str | None,
-    baseline: dict[str, Kept],
+    before: Kept | None,
     spends: bool = False,
-) -> tuple[Evaluated, dict[str, Kept]]:
+) -> tuple[Evaluated, Kept | None]:
     """Evaluate a folder under a manifest: `Evaluated`, and what is kept, see `kept_of`.
 
-    name, baseline: see `searches_to_keep`. Nothing is kept without queries. spends:
+    name, before: see `search_to_keep`. Nothing is kept without queries. spends:
     whether it is a look at the folder, see `looks`; a gate is none."""
     path = options.out / BASELINE
-    last = {}
-    kept = {}
+    last = None
+    kept = None
     if manifest.has_written(options.out, BASELINE, options.source):
         with suppress(OSError, ValueError):  # of a former version
             last = read_baseline(path)
@@ -117,12 +110,14 @@ def evaluated_and_kept(
         evaluated = replace(_evaluated(options, run_id, last, spends), run_id=run_id)
         results = evaluated.results
         if results and evaluated.candidates:
-            failed = evaluated.candidates.went
-            names = searches_to_keep(results, failed, name, baseline)
-            kept = kept_of(evaluated.folder, results, names, options.by)
-            kept = releases.with_updates(kept, baseline)
-            costs = costs_of(evaluated.candidates.own)
-            kept = releases.with_costs(kept, costs, options.limits.keys())
+            search = search_to_keep(results, evaluated.candidates.went, name, before)
+            kept = kept_of(evaluated.folder, results, search, options.by)
+            costs = costs_of(evaluated.candidates.own).get(search, {})
+            told: dict[str, Any] = {
+                cost: costs[cost] for cost in costs.keys() & options.limits.keys()
+            }
+            told["updates"] = before.updates + 1 if before else 0
+            kept = replace(kept, **told)
             write_baseline(path, kept, run_id)
             files = [*evaluated.files, path]
             evaluated = replace(evaluated, files=files)
@@ -132,9 +127,9 @@ def evaluated_and_kept(
 def _evaluated(options, run_id, last, spends):
     """Read a folder, run all searches, decide, and write the files: `Evaluated`.
 
-    spends: see `evaluated_and_kept`. last: what the last run kept, a dict of kind:
-    `Kept`. Where the folder has no queries, the report says what to do next.
-    ValueError where there is no search."""
+    spends: see `evaluated_and_kept`. last: what the last run kept, or None. Where the
+    folder has no queries, the report says what to do next. ValueError where there is no
+    search."""
     folder = read_aloud(options)
     out = options.out
     page = out / "report.html"
@@ -155,8 +150,7 @@ def _evaluated(options, run_id, last, spends):
     record = None
     if spends:
         of_today = verdicts.incumbent_in(candidates, results.whole, options.incumbent)
-        names = searches_to_keep(results, {}, of_today, {})
-        [kept] = kept_of(folder, results, names).values()
+        kept = kept_of(folder, results, search_to_keep(results, name=of_today))
         record = history.record_of(kept, results.board, run_id, since)
     with step("deciding", 4, N_STEPS):
         verdict = verdicts.verdict_at(folder, candidates, results, options, record)
@@ -208,14 +202,12 @@ def noise_in(measured: scored.Measured) -> dict[str, Noise]:
 
 
 def _changes_since(last, folder, results):
-    """What has changed since the last run: see `since_last`."""
-    ranked_again = {
-        kind: kept.search
-        for kind, kept in last.items()
-        if kind == folder.decides and kept.search in results.rankings
-    }
+    """What has changed since the last run: see `since_last`. last: `Kept`, or None."""
+    is_again = last and last.measure.kind == folder.decides
+    if not is_again or last.search not in results.rankings:
+        return []
     try:
-        return since_last(last, kept_of(folder, results, ranked_again))
+        return since_last(last, kept_of(folder, results, last.search))
     except Exception as error:  # a file that was edited gives any
         problem = f"{type(error).__name__}: {error}"
         log.warning("the last run's %s is not as it was: %s", BASELINE, problem)

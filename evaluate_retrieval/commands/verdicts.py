@@ -24,21 +24,13 @@ from evaluate_retrieval.measuring import (
     scored,
 )
 from evaluate_retrieval.measuring.estimand import estimand, kind_of_judgements
-from evaluate_retrieval.reading import needs, trec
+from evaluate_retrieval.reading import needs
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.kept import first_kind, keep_first_kind
 from evaluate_retrieval.searching.own import costs_of
 from evaluate_retrieval.words.constants import FEW, FORBIDDEN, MARGIN, UNDECIDED
 
 log = logging.getLogger(__name__)
-
-
-def leaks_of(folder: Folder, measured: scored.Measured) -> dict[str, int]:
-    """For how many queries each search shows a forbidden document: by name, if any.
-
-    Among the first k. See `Folder.forbidden`."""
-    table = leaks.leak_table(measured, folder.forbidden)
-    return {name: n for name, n in table.get("queries", {}).items() if n}
 
 
 def incumbent_in(
@@ -70,7 +62,7 @@ def verdict_on(
     `gains.gains_table`. limits: of guardrails; losses: see `guards.guard_measures`."""
     whole = results.whole
     shown = leaks.leak_table(whole, folder.forbidden)
-    leaky = leaks_of(folder, whole)
+    leaky = {name: n for name, n in shown.get("queries", {}).items() if n}
     today = incumbent_in(candidates, whole, incumbent)
     guarded = guards_in(candidates, whole, today, limits or {})
     guarded += losses_of(whole, today, losses or {})
@@ -227,10 +219,8 @@ def _keep_look(folder, measured, look):
     if not folder.source.is_dir():
         return
     if folder.decides == "judged":
-        ids = trec.query_ids(measured.queries)
-        problem = needs.freeze(
-            folder.source, dict(zip(ids, measured.groups, strict=True))
-        )
+        groups = dict(zip(measured.ids, measured.groups, strict=True))
+        problem = needs.freeze(folder.source, groups)
         if problem:
             log.info(problem)
     write_where_possible(folder.source, look)
