@@ -27,7 +27,7 @@ def with_leaks(
         return outcome
     measured = evaluated.results.whole
     name, against = outcome.searches
-    table = leaks.leak_table(measured, folder.forbidden)
+    table = evaluated.verdict.leak_table
     if name not in table.index:
         return outcome
     row = table.loc[name]

@@ -17,10 +17,15 @@ from evaluate_retrieval.commands import manifest, report, steps, verdicts
 from evaluate_retrieval.commands.aloud import check_scale, read_aloud
 from evaluate_retrieval.commands.evaluated import Evaluated
 from evaluate_retrieval.commands.keeping import kept_of, search_to_keep
-from evaluate_retrieval.commands.options import MeasuringOptions, Options, SearchOptions
+from evaluate_retrieval.commands.options import (
+    DecidingOptions,
+    MeasuringOptions,
+    Options,
+    SearchOptions,
+)
 from evaluate_retrieval.commands.pair import pair_page
 from evaluate_retrieval.judging import next_pairs, settling
-from evaluate_retrieval.measuring import decision, history, pairs, scored, segments
+from evaluate_retrieval.measuring import decision, history, pairs, segments
 from evaluate_retrieval.measuring.baseline_file import (
     BASELINE,
     Kept,
@@ -28,7 +33,7 @@ from evaluate_retrieval.measuring.baseline_file import (
     write_baseline,
 )
 from evaluate_retrieval.measuring.estimand import deciding
-from evaluate_retrieval.measuring.noise import Noise, noise_of
+from evaluate_retrieval.measuring.noise import noises_of
 from evaluate_retrieval.measuring.since import since_last
 from evaluate_retrieval.reading import trec
 from evaluate_retrieval.reading.folder import Folder, located
@@ -91,7 +96,7 @@ def with_paths(options: Options) -> Options:
 
 
 def evaluated_and_kept(
-    options: MeasuringOptions,
+    options: DecidingOptions,
     name: str | None,
     before: Kept | None,
     spends: bool = False,
@@ -147,13 +152,14 @@ def _evaluated(options, run_id, last, spends):
     with step("ranking", 3, N_STEPS):
         results = steps.measure(folder, candidates, chosen)
     since = _changes_since(last, folder, results)
+    incumbent = verdicts.incumbent_in(candidates, results.whole, options.incumbent)
     record = None
     if spends:
-        of_today = verdicts.incumbent_in(candidates, results.whole, options.incumbent)
-        kept = kept_of(folder, results, search_to_keep(results, name=of_today))
+        kept = kept_of(folder, results, search_to_keep(results, name=incumbent))
         record = history.record_of(kept, results.board, run_id, since)
     with step("deciding", 4, N_STEPS):
-        verdict = verdicts.verdict_at(folder, candidates, results, options, record)
+        asked = folder, candidates, results, options, incumbent
+        verdict = verdicts.verdict_at(*asked, record)
     pair = steps.pair_of(candidates, results, verdict)
     figures = verdicts.figures_of(results, pair, verdict)
     evaluated = Evaluated(
@@ -170,7 +176,7 @@ def _evaluated(options, run_id, last, spends):
         plan=verdicts.planned(results.whole, verdict, options),
         since=since,
         runs=history.runs_of(folder.source),
-        noise=noise_in(results.whole),
+        noise=noises_of(results.whole),
         margin=options.margin,
         segments=segments.by_column(results.whole, pair, options.by, options.margin),
     )
@@ -188,17 +194,10 @@ def _evaluated(options, run_id, last, spends):
     with step("writing", 5, N_STEPS):
         files = [page, *_write_results(evaluated, out)]
         if spends:
-            graded = folder.judgements
-            files += settling.write_lead_page(folder, graded, out, page.name)
+            files += settling.write_lead_page(folder, folder.judgements, out, page.name)
         evaluated = replace(evaluated, files=files)
         report.page(evaluated, run_id, page)
     return evaluated
-
-
-def noise_in(measured: scored.Measured) -> dict[str, Noise]:
-    """What the runs of each search differ in, of those with several: by name."""
-    by_name = {name: noise_of(measured, name) for name in measured.values}
-    return {name: noise for name, noise in by_name.items() if noise}
 
 
 def _changes_since(last, folder, results):

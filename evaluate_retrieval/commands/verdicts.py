@@ -1,6 +1,6 @@
 """The verdict of a run: what it may spend, what it rests on, and what it keeps.
 
-options: see `options.MeasuringOptions`."""
+options: see `options.DecidingOptions`."""
 
 import logging
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from evaluate_retrieval.commands import steps
-from evaluate_retrieval.commands.options import MeasuringOptions
+from evaluate_retrieval.commands.options import DecidingOptions, MeasuringOptions
 from evaluate_retrieval.measuring import (
     decision,
     graders,
@@ -28,7 +28,7 @@ from evaluate_retrieval.reading import needs
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.kept import first_kind, keep_first_kind
 from evaluate_retrieval.searching.own import costs_of
-from evaluate_retrieval.words.constants import FEW, FORBIDDEN, MARGIN, UNDECIDED
+from evaluate_retrieval.words.constants import FEW, FORBIDDEN, UNDECIDED
 
 log = logging.getLogger(__name__)
 
@@ -48,26 +48,22 @@ def verdict_on(
     folder: Folder,
     candidates: steps.Candidates,
     results: steps.Results,
-    incumbent: str | None = None,
+    options: DecidingOptions,
+    today: str | None = None,
     errors: Mapping[str, tuple[float, float]] | None = None,
-    margin: float = MARGIN,
-    limits: Mapping[str, float] | None = None,
-    losses: Mapping[str, float] | None = None,
 ) -> decision.Decision:
     """What to do: a `decision.Decision`.
 
-    incumbent: the name of the search that runs today; else it is the only one
-    of yours. One that shows a forbidden document, or is beyond a limit, is not shipped;
-    nor is one of which a limit cannot be told. errors: what this look may spend, see
-    `gains.gains_table`. limits: of guardrails; losses: see `guards.guard_measures`."""
+    today: the search that runs today, see `incumbent_in`. One that shows a forbidden
+    document, or is beyond a limit, is not shipped; nor is one of which a limit cannot
+    be told. errors: what this look may spend, see `gains.gains_table`."""
     whole = results.whole
     shown = leaks.leak_table(whole, folder.forbidden)
-    leaky = {name: n for name, n in shown.get("queries", {}).items() if n}
-    today = incumbent_in(candidates, whole, incumbent)
-    guarded = guards_in(candidates, whole, today, limits or {})
-    guarded += losses_of(whole, today, losses or {})
+    guarded = guards_in(candidates, whole, today, options.limits)
+    guarded += losses_of(whole, today, options.losses)
     # what must not be shown is not shipped
-    barred = {*leaky, *(row["search"] for row in guarded if row["code"] == FORBIDDEN)}
+    barred = {name for name, n in shown.get("queries", {}).items() if n}
+    barred |= {row["search"] for row in guarded if row["code"] == FORBIDDEN}
     unsure = {row["search"] for row in guarded if row["code"] == UNDECIDED} - barred
 
     def decided(without: set[str]) -> decision.Decision:
@@ -79,7 +75,7 @@ def verdict_on(
             close=decision.undecided(results.gains),
             milliseconds=results.board["ms_per_query"].to_dict(),
             errors=errors,
-            margin=margin,
+            margin=options.margin,
         )
 
     verdict = decided(barred | unsure)
@@ -88,21 +84,8 @@ def verdict_on(
         if verdict.verdict == "ship":  # but for a limit that cannot be told
             doubt = {"verdict": "undecided", "reason": "limit", "name": today}
             verdict = replace(verdict, **doubt)
-    return replace(
-        verdict,
-        leaks=leaky,
-        leak_bounds=_bounds_on_leaks(shown),
-        guards=guarded,
-        went=candidates.went,
-    )
-
-
-def _bounds_on_leaks(table):
-    """Of each search in a `leaks.leak_table` the needs at risk, and the bound."""
-    return {
-        name: (int(row["needs"]), float(row["at most"]))
-        for name, row in table.iterrows()
-    }
+    told = {"leak_table": shown, "guards": guarded, "went": candidates.went}
+    return replace(verdict, **told)
 
 
 def guards_in(
@@ -151,18 +134,18 @@ def verdict_at(
     folder: Folder,
     candidates: steps.Candidates,
     results: steps.Results,
-    options: MeasuringOptions,
+    options: DecidingOptions,
+    incumbent: str | None,
     record: Mapping[str, Any] | None = None,
 ) -> decision.Decision:
     """`verdict_on`, with what is left of the error of all looks at the folder.
 
-    record: what is kept of this look, see `history`; without it none is."""
+    incumbent: see `incumbent_in`. record: what is kept of this look, see `history`;
+    without it none is."""
     measured = results.whole
-    incumbent = incumbent_in(candidates, measured, options.incumbent)
-    asked: dict[str, Any] = {"incumbent": options.incumbent, "margin": options.margin}
-    asked |= {"limits": options.limits, "losses": options.losses}
+    rule = folder, candidates, results, options, incumbent
     if incumbent is None or measured.values.shape[1] == 1:
-        verdict = verdict_on(folder, candidates, results, **asked)
+        verdict = verdict_on(*rule)
         if record:
             keep_run(folder, record | _said_of(verdict, incumbent))
         return verdict
@@ -171,11 +154,11 @@ def verdict_at(
         earlier = looks.read_looks(folder.source)
         look = looks.look_at(measured, incumbent, earlier, ours)
         errors = looks.errors_of(earlier, look)
-        verdict = verdict_on(folder, candidates, results, errors=errors, **asked)
+        verdict = verdict_on(*rule, errors)
         if verdict.rival:
             of_verdict = measured.without(list(verdict.leaks.keys() - {incumbent}))
-            rule = incumbent, errors, options.margin, verdict.rival
-            graded = graders.graded_by(of_verdict, folder.judgements, *rule)
+            bounds = incumbent, errors, options.margin, verdict.rival
+            graded = graders.graded_by(of_verdict, folder.judgements, *bounds)
             verdict = replace(verdict, graded=graded)
         if record:
             says = {**record, **_said_of(verdict, incumbent)}
