@@ -223,17 +223,19 @@ def figures_of(
     """The figures of the pair of a run, see `pairs.summary`; None where both are one.
 
     They are those of the verdict, where it was about this pair."""
+    margin = verdict.margin
     if pair[0] == pair[1]:
         return None
     known = verdict.known
     if known is None or pair[1] != verdict.incumbent or pair[0] not in known.grounds:
-        return pairs.summary(results.whole, pair)
+        return pairs.summary(results.whole, pair, margin=margin)
     return pairs.summary(
         results.whole,
         pair,
         ground=known.grounds[pair[0]],
         estimates=known.estimates[pair[0]],
         n_tests=len(verdict.table),
+        margin=margin,
     )
 
 

@@ -234,7 +234,7 @@ def _held_against(queries, runs, measure, margin, anytime, judgements, errors):
     runs: a dict with now and before. figures: see `pairs.summary`."""
     measured = measured_runs(queries, runs, measure, judgements)
     ground = grounds_of_gate(measured, "now", "before")
-    figures = pairs.summary(measured, ("now", "before"), anytime, ground)
+    figures = pairs.summary(measured, ("now", "before"), anytime, ground, margin=margin)
     if errors is not None and figures["groups"] > 1:
         figures |= gains.bounds_at(measured, ground, errors, anytime)
     return measured, figures, *pairs.exit_code(figures, margin)
