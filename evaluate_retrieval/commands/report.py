@@ -16,7 +16,6 @@ from evaluate_retrieval.measuring import (
     decision,
     history,
     intervals,
-    leaks,
     metric,
     scored,
     side_by_side,
@@ -97,7 +96,7 @@ def page(evaluated: Any, run_id: str, path: Path) -> None:
     if len(verdict.table):  # an incumbent has rivals
         base = verdict.incumbent
         gains = verdict.table
-    sections = [_of_leaks(leaks.leak_table(measured, folder.forbidden))]
+    sections = [_of_leaks(verdict.leak_table)]
     sections.append(_of_segments(evaluated.segments, evaluated.pair, verdict.kind))
     sections = [each for each in sections if each["rows"]]
     sections.append(_of_board(results.board, folder.queries, folder.measure))

@@ -51,3 +51,9 @@ def noise_of(measured: Measured, name: str) -> Noise | None:
         once=float(np.sqrt((between + within) / total)) if total else 1.0,
         endless=float(np.sqrt(between / total)) if total else 1.0,
     )
+
+
+def noises_of(measured: Measured) -> dict[str, Noise]:
+    """What the runs of each search differ in, of those with several: by name."""
+    by_name = {name: noise_of(measured, name) for name in measured.values}
+    return {name: noise for name, noise in by_name.items() if noise}

@@ -24,7 +24,7 @@ from evaluate_retrieval.measuring.grounds import Grounds, grounds_of
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import corpus, trec
 from evaluate_retrieval.reading.folder import Folder
-from evaluate_retrieval.words.constants import NOT_WORSE, UNDECIDED, WORSE
+from evaluate_retrieval.words.constants import MARGIN, NOT_WORSE, UNDECIDED, WORSE
 
 MOST = 10  # gains, and losses, that a page shows open
 MOST_VALUES = 12  # a column of more different values is no slice
@@ -54,6 +54,7 @@ def summary(
     ground: Grounds | None = None,
     estimates: pd.DataFrame | None = None,
     n_tests: int = 1,
+    margin: float = MARGIN,
 ) -> dict[str, Any]:
     """What the first search of a pair gains over the second: a dict.
 
@@ -68,7 +69,8 @@ def summary(
     kind: of the queries. anytime: intervals that hold at every look, see
     `intervals.confidence_sequence`. ground: what a claim may rest on; else see
     `grounds_of`. estimates: see `gains.estimated`, if they were computed before.
-    n_tests: candidates that the bound on large losses holds for, together."""
+    n_tests: candidates that the bound on large losses and smallest hold for, together.
+    margin: what a search has to gain to ship."""
     ground = ground or grounds_of(measured, *pair)
     if estimates is None:
         estimates = gains.estimated(measured, {pair[0]: ground})[pair[0]]
@@ -96,7 +98,7 @@ def summary(
         return figures
     figures["p"] = float(estimates["p"].iloc[0])  # of the gain that is shown
     figures["order_as_it_is"] = decision.order_of(figures)
-    figures["smallest"] = plan.smallest_to_ship(gain, sample)
+    figures["smallest"] = plan.smallest_to_ship(gain, sample, n_tests, margin)
     for key, name in zip("ab", pair, strict=True):
         figures[key] = np.average(measured.values[name][:n], weights=sample[1])
     if measured.condensed is not None and measured.judged[list(pair)].min() < 1:

@@ -138,8 +138,8 @@ def groups_to_ship(
 def smallest_to_ship(
     gain: pd.Series,
     sample: tuple[pd.Series, np.ndarray | None],
-    n_tests: int = 1,
-    margin: float = MARGIN,
+    n_tests: int,
+    margin: float,
 ) -> float:
     """The smallest true gain that as many groups as there are ship four times in five.
 

@@ -48,9 +48,13 @@ def test_a_plan_is_for_the_rule_that_ships():
     enough = plan.plan_of(GAINS, SAMPLE, worth=0.5)
     assert (enough.needs, enough.more) == (tuning.FEW, 0)
     # what so many needs ship is what takes so many
-    smallest = plan.smallest_to_ship(GAINS, SAMPLE)
-    assert plan.groups_to_ship(GAINS, SAMPLE, smallest) == pytest.approx(N, abs=1)
-    assert np.isnan(plan.smallest_to_ship(GAINS[:5], (pd.Series(range(5)), None)))
+    for rule in [(1, 0.01), (5, 0.01), (1, 0.3)]:  # candidates, and the margin
+        smallest = plan.smallest_to_ship(GAINS, SAMPLE, *rule)
+        n = plan.groups_to_ship(GAINS, SAMPLE, smallest, *rule)
+        assert n == pytest.approx(N, abs=1)
+        few = GAINS[:5], (pd.Series(range(5)), None)
+        assert np.isnan(plan.smallest_to_ship(*few, *rule))
+    assert smallest > 0.3
 
 
 def test_weights_and_needs_of_unequal_size_cost_needs():
