@@ -17,6 +17,7 @@ from evaluate_retrieval.measuring import (
     history,
     intervals,
     metric,
+    pairs,
     scored,
     side_by_side,
 )
@@ -26,7 +27,7 @@ from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.writing import write_text
 from evaluate_retrieval.searching import built_in, embedding, own
 from evaluate_retrieval.words import sentences
-from evaluate_retrieval.words.constants import LEVEL, UNITS
+from evaluate_retrieval.words.constants import UNITS
 from evaluate_retrieval.words.templates import beside, chance, render
 from evaluate_retrieval.words.text import plain
 
@@ -127,7 +128,7 @@ def drawn(evaluated: Any, gains: pd.DataFrame, base: str) -> dict[str, Any]:
     top = beginning.top_of(evaluated) | {
         "measured": measured,
         "pair": evaluated.pair,
-        "level": LEVEL,
+        "level": verdict.level,
         "base": base,
         "shipped": verdict.name if verdict.verdict == "ship" else "",
         "rule": beginning.rule_of(verdict),
@@ -135,7 +136,7 @@ def drawn(evaluated: Any, gains: pd.DataFrame, base: str) -> dict[str, Any]:
     if evaluated.segments:
         top["segments"] = segments_drawn(evaluated.segments)
     if evaluated.figures:
-        counted = beginning.queries_counted(evaluated)
+        counted = pairs.counted(measured, evaluated.figures)
         top["gains"] = with_counts(gains, base, measured)
         top["order_of_all"] = sentences.order_of_all(gains, base)
         top["figures"] = evaluated.figures

@@ -231,7 +231,7 @@ def test_agents_have_a_decision_too(tmp_path, n, agents, headline, risk):
 )
 def test_a_hundred_queries(difference, low, high, says):
     row = {"difference": difference, "low": low, "high": high, "counts": [3, 2]}
-    tile = tiles.gain_tile(row, 100, "it")
+    tile = tiles.gain_tile(row | {"n": 100}, "it")
     assert f"{tile['figure']} {tile['note']}".startswith(says)
 
 
