@@ -18,7 +18,7 @@ def pair_page(evaluated: Any, path: Path) -> None:
     """Write why one search beats another. evaluated: see `page`; with figures."""
     pair = evaluated.pair
     figures = evaluated.figures
-    measured = pairs.counted(evaluated.results.whole, figures)
+    measured = pairs.that_count(evaluated.results.whole, figures)
     gain = measured.gain(*pair).round(9)
     slices = pairs.gains_by_slice(gain, measured.queries)
     slices.index = [f"{column}: {name}" for column, name in slices.index]

@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
@@ -136,7 +137,7 @@ def drawn(evaluated: Any, gains: pd.DataFrame, base: str) -> dict[str, Any]:
     if evaluated.segments:
         top["segments"] = segments_drawn(evaluated.segments)
     if evaluated.figures:
-        counted = pairs.counted(measured, evaluated.figures)
+        counted = pairs.that_count(measured, evaluated.figures)
         top["gains"] = with_counts(gains, base, measured)
         top["order_of_all"] = sentences.order_of_all(gains, base)
         top["figures"] = evaluated.figures
@@ -152,6 +153,9 @@ def with_counts(
     table: of `decision.Decision`, or `steps.gains_over_chosen`. It gets wins and
     losses: so many queries."""
     gains = decision.gains_over(base, measured.values).round(9)
+    if "n" in table:  # of a candidate that is not judged completely so many count
+        rows = np.arange(len(gains))[:, None]
+        gains = gains.where(rows < table["n"].reindex(gains.columns).to_numpy())
     table = table.assign(wins=(gains > 0).sum(), losses=(gains < 0).sum())
     return table.sort_values("difference")[::-1]
 

@@ -164,7 +164,7 @@ def _evaluated(options, run_id, last, spends):
     figures = verdicts.figures_of(results, pair, verdict)
     first = {}
     if figures:
-        first = pairs.first_relevant(pairs.counted(results.whole, figures), pair)
+        first = pairs.first_relevant(pairs.that_count(results.whole, figures), pair)
     evaluated = Evaluated(
         folder,
         files=[page],

@@ -263,8 +263,11 @@ def _against(incumbent, measured, errors, margin):
         known=known,
     )
     if answered.any():
-        on_answered = measured.gain(rival, incumbent)[:n][answered].mean()
-        decision = replace(decision, on_answered=float(on_answered))
+        gain = measured.gain(rival, incumbent)[:n][answered]
+        _, weights = measured.of_first(n)
+        weights = None if weights is None else weights[answered]
+        on_answered = float(np.average(gain, weights=weights))
+        decision = replace(decision, on_answered=on_answered)
     if row["why"] in ("bound", "incumbent"):
         ground = known.grounds[rival]
         bounds = _bounds(measured, rival, incumbent, ground)

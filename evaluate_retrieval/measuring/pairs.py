@@ -115,7 +115,9 @@ def summary(
     return figures
 
 
-def counted(measured: scored.Measured, figures: Mapping[str, Any]) -> scored.Measured:
+def that_count(
+    measured: scored.Measured, figures: Mapping[str, Any]
+) -> scored.Measured:
     """What was measured of the queries that count in a pair. figures: see `summary`."""
     if figures["groups"] > 1:  # else nothing is complete, and all are shown
         return measured.head(figures["queries"])
@@ -126,7 +128,7 @@ def first_relevant(measured: scored.Measured, pair: tuple[str, str]) -> dict[str
     """How many more queries have a relevant first result with the first of a pair.
 
     A dict: of `intervals.difference`, shares of the queries; n of these; and counts, so
-    many with each of the two. measured: see `counted`."""
+    many with each of the two. measured: see `that_count`."""
     a, b = ((measured.scores[name]["mrr"] == 1).astype(int) for name in pair)
     counts = {"n": len(a), "counts": [a.sum(), b.sum()]}
     return counts | intervals.difference(a - b, *measured.sample)

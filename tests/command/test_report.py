@@ -95,7 +95,7 @@ def test_tiles_count_the_queries_that_the_sentence_counts():
     queries = measured.queries.assign(document=graded)
     measured = scored.measured_of(queries, measured.ranked, Measure(), "growing")
     figures = pairs.summary(measured, pair)
-    first = pairs.first_relevant(pairs.counted(measured, figures), pair)
+    first = pairs.first_relevant(pairs.that_count(measured, figures), pair)
     assert (first["counts"], first["n"], figures["queries"]) == ([30, 24], 30, 30)
     assert first["difference"] == pytest.approx(0.2)
 
