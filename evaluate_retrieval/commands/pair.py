@@ -30,9 +30,12 @@ def pair_page(evaluated: Any, path: Path) -> None:
     left_out = ""
     if len(listed) < len(gain):
         left_out = f"{len(listed):,} of {len(gain):,} are here; queries.csv has all."
+    sentence = sentences.pair(figures, pair, "first")
+    if evaluated.verdict:  # which has more candidates and looks to reckon with
+        sentence += f" The report says: {sentences.headline(evaluated.verdict)}."
     top = beginning.opening(
         sentences.pair_headline(figures, pair),
-        sentences.pair(figures, pair, "first"),
+        sentence,
         beginning.about_pair(evaluated),
         beginning.tiles_of(evaluated),
         details=[sentences.pair(figures, pair, "rest")],

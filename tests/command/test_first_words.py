@@ -143,6 +143,7 @@ def test_the_first_forty_words_and_the_tiles_have_verdict_risk_and_cost(ended):
     if "pair.html" in pages:
         assert tiles_in(pages["pair.html"]) == tiles_in(report)
         heading = pages["pair.html"].h1.text
+        assert f"The report says: {facts['headline']}." in pages["pair.html"].text
         assert re.search("better|worse|cannot be told|could turn|judged", heading)
 
 
