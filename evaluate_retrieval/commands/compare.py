@@ -75,7 +75,7 @@ def _compared(options: CompareOptions) -> dict:
         results=results,
         pair=pair,
         figures=figures,
-        first=pairs.first_relevant(results.whole, pair),
+        first=pairs.first_relevant(pairs.that_count(results.whole, figures), pair),
         failures=run.failures_in(folder, results, options.out),
         margin=options.margin,
     )

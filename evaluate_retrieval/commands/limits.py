@@ -69,13 +69,17 @@ def with_guards(
     name, against = outcome.searches
     costs = costs_of(evaluated.candidates.own)
     values = guards.guard_values(evaluated.results.whole, name, costs)
-    ids = before.queries["query_id"]
-    lists = [utils.pad([run[id_] for id_ in ids], 1) for run in before.runs]
+    now = _kept_as(everyone, outcome)
+    queries = now.queries[now.queries["query_id"].isin(before.rankings)]
+    # a baseline keeps no weights: they are those of today
+    lists = [
+        utils.pad([run[id_] for id_ in queries["query_id"]], 1) for run in before.runs
+    ]
     was = {cost: getattr(before, cost) for cost in guards.COST_GUARDS}
-    was[guards.EMPTY] = guards.share_empty(lists)
+    was[guards.EMPTY] = guards.share_empty(lists, queries["weight"])
     rows = guards.guards_of(options.limits, name, values, against, was)
     if options.losses:
-        alike = alike_of(before, _kept_as(everyone, outcome))
+        alike = alike_of(before, now)
         error = ONE_SIDE / (len(everyone) + n_others)
         measures = guards.guard_measures(options.losses, alike.now.measure, alike.depth)
         for measure, limit in measures.items():

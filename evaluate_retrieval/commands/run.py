@@ -162,6 +162,9 @@ def _evaluated(options, run_id, last, spends):
         verdict = verdicts.verdict_at(*asked, record)
     pair = steps.pair_of(candidates, results, verdict)
     figures = verdicts.figures_of(results, pair, verdict)
+    first = {}
+    if figures:
+        first = pairs.first_relevant(pairs.that_count(results.whole, figures), pair)
     evaluated = Evaluated(
         folder,
         files=[page],
@@ -170,7 +173,7 @@ def _evaluated(options, run_id, last, spends):
         verdict=verdict,
         pair=pair,
         figures=figures,
-        first=pairs.first_relevant(results.whole, pair) if figures else {},
+        first=first,
         failures=failures_in(folder, results, out),
         judge_next=next_pairs.next_to_judge(folder, results, verdict),
         plan=verdicts.planned(results.whole, verdict, options),

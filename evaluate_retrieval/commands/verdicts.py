@@ -28,7 +28,7 @@ from evaluate_retrieval.reading import needs
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.kept import first_kind, keep_first_kind
 from evaluate_retrieval.searching.own import costs_of
-from evaluate_retrieval.words.constants import FEW, FORBIDDEN, UNDECIDED
+from evaluate_retrieval.words.constants import FEW, FORBIDDEN, LEVEL, UNDECIDED
 
 log = logging.getLogger(__name__)
 
@@ -163,9 +163,10 @@ def verdict_at(
         if record:
             says = {**record, **_said_of(verdict, incumbent)}
             _keep_look(folder, measured, replace(look, says=says))
-    level = 2 * min(ship for ship, _ in errors.values())
+    level = 2 * errors[verdict.rival or max(errors)][0]
+    told = {"trial": look.trial, "trials": looks.n_trials([*earlier, look])}
     n = looks.n_looks(earlier, look)
-    return replace(verdict, trial=look.trial, level=level, looks=n)
+    return replace(verdict, level=level, looks=n, **told)
 
 
 def _said_of(verdict, incumbent):
@@ -223,19 +224,19 @@ def figures_of(
     """The figures of the pair of a run, see `pairs.summary`; None where both are one.
 
     They are those of the verdict, where it was about this pair."""
-    margin = verdict.margin
+    rule = {"margin": verdict.margin, "level": verdict.level}
     if pair[0] == pair[1]:
         return None
     known = verdict.known
     if known is None or pair[1] != verdict.incumbent or pair[0] not in known.grounds:
-        return pairs.summary(results.whole, pair, margin=margin)
+        return pairs.summary(results.whole, pair, **rule)
     return pairs.summary(
         results.whole,
         pair,
         ground=known.grounds[pair[0]],
         estimates=known.estimates[pair[0]],
         n_tests=len(verdict.table),
-        margin=margin,
+        **rule,
     )
 
 
@@ -249,7 +250,14 @@ def planned(
         return None
     of_rival = str(verdict.rival), str(verdict.incumbent)
     n_tests = len(verdict.table)
-    return plan_for(measured, of_rival, int(verdict.row["n"]), options, n_tests)
+    trials = verdict.trial, verdict.trials, measured.judgements == "growing"
+    share = verdict.row["share"] / verdict.row["groups"]  # of all queries, each group
+
+    def level(n: Any) -> Any:
+        return looks.levels_later(share * n, *trials)
+
+    n = int(verdict.row["n"])
+    return plan_for(measured, of_rival, n, options, n_tests, level)
 
 
 def plan_for(
@@ -258,6 +266,7 @@ def plan_for(
     n: int,
     options: MeasuringOptions,
     n_tests: int = 1,
+    level: plan.Level = lambda n: LEVEL,
 ) -> plan.Plan:
     """What it takes to ship the first search of a pair: see `plan.plan_of`.
 
@@ -271,6 +280,7 @@ def plan_for(
         n_tests,
         pairs.pairs_apart(measured, pair) if is_judged else None,
         options.margin,
+        level,
     )
 
 

@@ -61,10 +61,10 @@ class Decision:
     often a search shows a forbidden document, see `leaks.leak_table`. guards: of each
     search what it has of each guardrail, see `guards.guards_of`. went: what happened
     while searches were asked, see `own.Went`, by name. trial: the number of the set of
-    searches on these queries, looks how often they were looked at, and level the p
-    value that ships, see `looks`. graded: what it owes to who graded, see
-    `graders.Graded`, or None. known: what candidates are compared by, so that a page
-    need not compute it again."""
+    searches on these queries, of so many trials; looks: how often they were looked at;
+    level: the p value that ships the rival, see `looks`. graded: what it owes to who
+    graded, see `graders.Graded`, or None. known: what candidates are compared by, so
+    that a page need not compute it again."""
 
     verdict: str
     reason: str
@@ -90,6 +90,7 @@ class Decision:
     guards: tuple[Mapping[str, Any], ...] = ()
     went: Mapping[str, Any] = field(default_factory=dict)
     trial: int = 1
+    trials: int = 1
     level: float = LEVEL
     looks: int = 1
     known: gains.Known | None = None
@@ -262,8 +263,11 @@ def _against(incumbent, measured, errors, margin):
         known=known,
     )
     if answered.any():
-        on_answered = measured.gain(rival, incumbent)[:n][answered].mean()
-        decision = replace(decision, on_answered=float(on_answered))
+        gain = measured.gain(rival, incumbent)[:n][answered]
+        _, weights = measured.of_first(n)
+        weights = None if weights is None else weights[answered]
+        on_answered = float(np.average(gain, weights=weights))
+        decision = replace(decision, on_answered=on_answered)
     if row["why"] in ("bound", "incumbent"):
         ground = known.grounds[rival]
         bounds = _bounds(measured, rival, incumbent, ground)
