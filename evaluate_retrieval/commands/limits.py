@@ -83,7 +83,7 @@ def with_guards(
         error = ONE_SIDE / (len(everyone) + n_others)
         measures = guards.guard_measures(options.losses, alike.now.measure, alike.depth)
         for measure, limit in measures.items():
-            rule = limit, error, grounds_of_gate
+            rule = limit, error, grounds_of_gate, options.anytime
             row = guards.loss_guard(alike.measured(measure), ("now", "before"), *rule)
             rows.append(row | {"search": name, "against": against})
     code = max([outcome.code, *(row["code"] for row in rows)], key=GRAVITY.index)

@@ -47,7 +47,7 @@ def outcomes_of_several(
     outcomes = []
     errors = _errors_by_holm(before, candidates, margin, anytime, n_others)
     for now, of_it in zip(candidates, errors, strict=True):
-        outcome = outcome_of(before, now, *choices, of_it)
+        outcome = outcome_of(before, now, *choices, of_it, n)
         if outcome.figures:
             outcome.figures["how"] += f", Holm over {n}"
         outcomes.append(replace(outcome, candidate=now.search))
@@ -82,7 +82,7 @@ def shared_errors(
         return both or {"lowest": 0.0, "highest": 0.0}
 
     def is_not_worse(part: segments.Part, error: float) -> bool:
-        return ends(part, error)["lowest"] > -margin
+        return part[1].why == "same" or ends(part, error)["lowest"] > -margin
 
     def is_worse(part: segments.Part, error: float) -> bool:
         return ends(part, error)["highest"] < -margin
@@ -99,13 +99,15 @@ def outcome_of(
     anytime: bool = False,
     allow_deleted: bool = False,
     errors: tuple[float, float] | None = None,
+    n_candidates: int = 1,
 ) -> Outcome:
     """What the gate says of a run against a baseline: an `Outcome`.
 
     Both are measured as this run is. margin: of the metric, from 0 to below 1. anytime:
     intervals that hold at every look: `intervals.confidence_sequence`. allow_deleted:
     more than MOST_GONE of the baseline's queries may be gone. errors: those below and
-    above an interval, if it is not one of 95 %."""
+    above an interval, if it is not one of 95 %. n_candidates: whose tables of segments
+    share one error."""
     measure = now.measure
     searches = (now.search, before.search)
     mix = _mix_sentence(before, now, measure)
@@ -173,7 +175,8 @@ def outcome_of(
     )
     if segments.SEGMENT not in queries:
         return outcome
-    return _with_segments(outcome, measured, table, margin, mix)
+    rule = margin, grounds_of_gate, ONE_SIDE / n_candidates, anytime
+    return _with_segments(outcome, measured, table, mix, rule)
 
 
 def _mix_sentence(before, now, measure):
@@ -198,11 +201,13 @@ def _mix_sentence(before, now, measure):
     return words.mix(segments.mix_of(*figures), str(measure))
 
 
-def _with_segments(outcome, measured, table, margin, mix):
-    """An `Outcome` with its segments. table: of `outcome_of`, a row a query."""
+def _with_segments(outcome, measured, table, mix, rule):
+    """An `Outcome` with its segments. table: of `outcome_of`, a row a query.
+
+    rule: of `segments.segments_of`, from the margin on."""
     labels = measured.queries[segments.SEGMENT]
     pair = "now", "before"
-    rows = segments.segments_of(measured, pair, labels, margin, grounds_of_gate)
+    rows = segments.segments_of(measured, pair, labels, *rule)
     for row in rows:
         part = table[(labels == row["segment"]).to_numpy()]
         row["losses"], _ = pairs.extremes(part, -part["gain"])

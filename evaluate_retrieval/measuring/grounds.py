@@ -119,18 +119,21 @@ def grounds_of_gate(measured: Measured, now: str, before: str) -> Grounds:
 
 
 def holm_errors(
-    parts: Mapping[Any, Any], is_so: Callable[[Any, float], bool], n_others: int = 0
+    parts: Mapping[Any, Any],
+    is_so: Callable[[Any, float], bool],
+    n_others: int = 0,
+    together: float = ONE_SIDE,
 ) -> tuple[dict[Any, float], set[Any]]:
     """Which of several claims are shown, by the steps of Holm (1979).
 
     is_so: whether one is, of its part with an error on one side. The first is the error
     of each in the step that showed it, or in the last one; the second has those that
-    are shown. All together err in ONE_SIDE at most. n_others: claims that are made no
+    are shown. All together err in that share at most. n_others: claims that are made no
     more, and count as not shown."""
     errors = {}
     waiting = set(parts)
     while waiting:
-        error = ONE_SIDE / (len(waiting) + n_others)
+        error = together / (len(waiting) + n_others)
         errors |= dict.fromkeys(waiting, error)
         shown = {name for name in waiting if is_so(parts[name], error)}
         if not shown:

@@ -100,12 +100,13 @@ def loss_guard(
     limit: float,
     error: float,
     find_grounds: Callable[[Measured, str, str], Grounds] = grounds_of,
+    anytime: bool = False,
 ) -> dict[str, Any]:
     """What the first search of a pair loses by a metric: a row as in `guards_of`.
 
     value, before: the means of both; low, high: of the difference, with that error on
     each side. code: NOT_WORSE if it is shown to lose less than the limit, FORBIDDEN if
-    it is shown to lose more, else UNDECIDED."""
+    it is shown to lose more, else UNDECIDED. anytime: so it is at every look."""
     name, against = pair
     ground = find_grounds(measured, name, against)
     n = len(ground.gain)
@@ -116,9 +117,9 @@ def loss_guard(
         return row
     for key, each in zip(["value", "before"], pair, strict=True):
         row[key] = float(np.average(measured.values[each][:n], weights=weights))
-    ends = gains.bounds_at(measured, ground, (error, error))
+    ends = gains.bounds_at(measured, ground, (error, error), anytime)
     ends = ends or dict.fromkeys(["low", "high", "lowest", "highest"], 0.0)
-    if ends["lowest"] > -limit:
+    if ground.why == "same" or ends["lowest"] > -limit:
         row["code"] = NOT_WORSE
     elif ends["highest"] < -limit:
         row["code"] = FORBIDDEN

@@ -154,6 +154,8 @@ def exit_code(figures: Mapping[str, Any], margin: float) -> tuple[int, str]:
         return UNDECIDED, "No two queries are judged completely."
     if figures["lowest"] > -margin:
         return NOT_WORSE, f"The whole interval is above {limit}."
+    if figures.get("why") == "same":
+        return NOT_WORSE, "No grade could tell them apart."
     if figures["highest"] < -margin:
         return WORSE, f"The whole interval is below {limit}."
     if figures["low"] > -margin or figures["high"] < -margin:

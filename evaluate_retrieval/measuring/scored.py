@@ -83,6 +83,7 @@ class Measured:
                 name: [ids[:n] for ids in runs] for name, runs in self.repeats.items()
             },
             by_run={name: values[:, :n] for name, values in self.by_run.items()},
+            doubts={name: values[:, :n] for name, values in self.doubts.items()},
         )
 
     def at(self, rows: np.ndarray) -> "Measured":
@@ -112,6 +113,7 @@ class Measured:
                 name: [ids[rows] for ids in runs] for name, runs in self.repeats.items()
             },
             by_run={name: values[:, rows] for name, values in self.by_run.items()},
+            doubts={name: values[:, rows] for name, values in self.doubts.items()},
         )
 
     def lists_of(self, name: str) -> list[utils.Rankings]:

@@ -30,6 +30,8 @@ SEGMENT = "segment"  # the column, unless --by names another
 MOST_SEGMENTS = 50
 FEWEST_NEEDS = 5  # of a segment with fewer only the number is told
 FURTHEST = 100_000  # needs: so many nobody judges
+# grounds of verdicts that other grades would tell, and no other needs
+UNJUDGED = ["bound", "incumbent", "alone"]
 Part = tuple[Measured, Grounds]
 
 
@@ -72,67 +74,81 @@ def segments_of(
     labels: pd.Series,
     margin: float,
     find_grounds: Callable[[Measured, str, str], Grounds] = grounds_of,
+    error: float = ONE_SIDE,
+    anytime: bool = False,
 ) -> list[dict[str, Any]]:
     """What the first search of a pair gains in each segment: a list of dicts.
 
-    The one that loses most comes first. n, groups: queries and needs; share: of the
-    queries, as their weights count. difference, low, high: the gain and its 95 %
-    interval; NaN below FEWEST_NEEDS. verdict: better, not worse, worse or undecided,
-    and code its exit code. more: needs that would tell it, see `more_needs`, or
-    None."""
+    The one that loses most comes first. error: of the table, on one side. anytime:
+    bounds and intervals hold at every look. n, groups: the queries and needs that
+    count; share: of all queries, as their weights count. difference, low, high: the
+    gain and its 95 % interval; NaN below FEWEST_NEEDS. verdict: better, not worse,
+    worse or undecided, and code its exit code. more: needs that would tell it, see
+    `more_needs`, or None."""
     parts = {}
     for label in labels.unique():
         part = measured.at((labels == label).to_numpy())
         parts[label] = part, find_grounds(part, *pair)
-    words = verdicts_of(parts, margin)
+    words = verdicts_of(parts, margin, error, anytime)
     rows = []
     for label, part in parts.items():
-        row = {"segment": label, "n": len(part[0].values), "groups": _n_needs(part)}
+        row = {"segment": label, "n": len(part[1].gain), "groups": _n_needs(part)}
         is_in = labels == label
         row["share"] = float(np.average(is_in, weights=measured.weights))
-        row |= _gain_of(part) | {"verdict": words.get(label, "undecided")}
+        row |= _gain_of(part, anytime) | {"verdict": words.get(label, "undecided")}
         codes = {"worse": WORSE, "undecided": UNDECIDED}
         row["code"] = codes.get(row["verdict"], NOT_WORSE)
         row["more"] = None
-        if row["code"] == UNDECIDED and label in words:
-            row["more"] = more_needs(part, margin, len(words))
+        if row["code"] == UNDECIDED and label in words and not anytime:
+            row["more"] = more_needs(part, margin, error / len(words))
         rows.append(row)
     return sorted(
         rows, key=lambda row: (np.isnan(row["difference"]), row["difference"])
     )
 
 
-def verdicts_of(parts: Mapping[str, Part], margin: float) -> dict[str, str]:
-    """The verdict on each segment with FEWEST_NEEDS or more: see `segments_of`."""
+def verdicts_of(
+    parts: Mapping[str, Part],
+    margin: float,
+    together: float = ONE_SIDE,
+    anytime: bool = False,
+) -> dict[str, str]:
+    """The verdict on each segment with FEWEST_NEEDS or more: see `segments_of`.
+
+    together: the error of all of them, on one side."""
     able = {
         label: parts[label] for label in parts if _n_needs(parts[label]) >= FEWEST_NEEDS
     }
     claims = {
-        "worse": lambda part, error: _highest(part, error) < -margin,
-        "better": lambda part, error: _lowest(part, error) > 0,
-        "not worse": lambda part, error: _lowest(part, error) > -margin,
+        "worse": lambda part, error: _highest(part, error, anytime) < -margin,
+        "better": lambda part, error: _lowest(part, error, anytime) > 0,
+        "not worse": lambda part, error: (
+            part[1].why == "same" or _lowest(part, error, anytime) > -margin
+        ),
     }
     words = dict.fromkeys(able, "undecided")
     for word, is_so in claims.items():
-        _, claimed = holm_errors(able, is_so)
+        _, claimed = holm_errors(able, is_so, together=together)
         for label in claimed:
             words[label] = word if words[label] == "undecided" else words[label]
     return words
 
 
-def _highest(part, error):
+def _highest(part, error, anytime):
     """A bound on what a segment gains at most, by all estimates: see `Grounds`."""
     measured, ground = part
     if ground.why == "same":
         return 0.0
-    return max(upper_bound(each, measured, error) for each in ground.worse)
+    rule = measured, error, ground.doubt, anytime
+    return max(upper_bound(each, *rule) for each in ground.worse)
 
 
-def _lowest(part, error):
+def _lowest(part, error, anytime):
     measured, ground = part
     if ground.why == "same":
         return 0.0
-    return min(-upper_bound(-each, measured, error) for each in ground.better)
+    rule = measured, error, ground.doubt, anytime
+    return min(-upper_bound(-each, *rule) for each in ground.better)
 
 
 def _n_needs(part):
@@ -140,33 +156,43 @@ def _n_needs(part):
     return measured.groups[: len(ground.gain)].nunique()
 
 
-def _gain_of(part):
+def _gain_of(part, anytime):
     """The gain of a segment and its interval: a dict, NaN where it is too small."""
     measured, ground = part
+    names = ["difference", "low", "high"]
     if _n_needs(part) < FEWEST_NEEDS:
-        return dict.fromkeys(["difference", "low", "high"], np.nan)
-    groups, weights = measured.of_first(len(ground.gain))
-    low, high = intervals.confidence_interval(
-        ground.gain, groups, weights=weights, lowest=-1
-    )
-    mean = float(np.average(ground.gain, weights=weights))
-    return {"difference": mean, "low": low, "high": high}
+        return dict.fromkeys(names, np.nan)
+    if ground.why == "same":
+        return dict.fromkeys(names, 0.0)
+    gain = ground.gain
+    groups, weights = measured.of_first(len(gain))
+    if anytime:
+        ends = intervals.confidence_sequence(gain, groups, weights)
+    else:
+        ends = intervals.confidence_interval(gain, groups, weights=weights, lowest=-1)
+    mean = np.average(gain, weights=weights)
+    row = dict(zip([*names, "p"], [mean, *ends, 1.0], strict=True))
+    table = intervals.widened(pd.DataFrame([row]), ground.doubt)
+    return table[names].iloc[0].to_dict()
 
 
-def more_needs(part: Part, margin: float, n_segments: int) -> int | None:
+def more_needs(part: Part, margin: float, error: float = ONE_SIDE) -> int | None:
     """How many more needs would tell a segment from a loss of the margin.
 
-    Four times in five, if it goes on gaining what it gains now, among so many segments.
-    None where it is more than FURTHEST, and where few needs change: then nobody
-    knows."""
+    Four times in five, if it goes on gaining what it gains now, with that error on one
+    side. None where it is more than FURTHEST, where few needs change, since then nobody
+    knows, and where other needs cannot tell."""
     measured, ground = part
+    if ground.why in UNJUDGED:
+        return None
     sample = measured.of_first(len(ground.gain))
     sums, sizes = intervals.sums_by_group(ground.gain, *sample)
     distance = abs(sums.sum() / sizes.sum() + margin)
     if intervals.few_change(sums / sizes) or distance == 0:
         return None
-    deviation = intervals.standard_error(ground.gain, *sample) * len(sums) ** 0.5
-    limit = scipy.stats.norm.isf(ONE_SIDE / n_segments) + scipy.stats.norm.isf(0.2)
+    one_error = np.hypot(intervals.standard_error(ground.gain, *sample), ground.doubt)
+    deviation = one_error * len(sums) ** 0.5
+    limit = scipy.stats.norm.isf(error) + scipy.stats.norm.isf(0.2)
     needs = (limit * deviation / distance) ** 2
     return max(math.ceil(needs) - len(sums), 1) if needs < FURTHEST else None
 

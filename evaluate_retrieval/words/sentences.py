@@ -157,6 +157,8 @@ def _loss_guard(row):
     gain = row["value"] - row["before"]
     told = f"{name} has {gain:+.3f} of {row['guard']} ({row['low']:+.3f} to "
     told += f"{row['high']:+.3f}) against “{row['against']}”"
+    if row["low"] == row["high"] == 0:  # they rank the same
+        return f"{told}: it loses nothing."
     may = {0: "loses less than", 2: "may lose more than", 4: "loses more than"}
     return f"{told}: it {may[row['code']]} the limit of {row['limit']:g}."
 

@@ -76,7 +76,7 @@ OUTCOMES = [  # before, now, options, the code, what is said
     (BAD, GOOD, {}, NOT_WORSE, "60 better, 0 the same, 0 worse"),
     (GOOD, BAD, {}, WORSE, "interval is below -0.01"),
     (GOOD, BAD, {"margin": 0.9}, NOT_WORSE, "interval is above -0.9"),
-    (GOOD, GOOD, {"margin": 0}, UNDECIDED, "interval includes 0"),
+    (GOOD, GOOD, {"margin": 0}, NOT_WORSE, "No grade could tell them apart."),
     (kept(JUDGED, MIXED), kept(JUDGED, 3 - MIXED), {}, UNDECIDED, "30 better"),
     # a lowest grade that is relevant: one query has none
     (FROM_2, FROM_2, {}, NOT_WORSE, "recall@10 from grade 2 +0.000 (+0.000 to"),

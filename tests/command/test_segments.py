@@ -14,9 +14,15 @@ from sixty import said
 from test_facts import is_a
 from test_gate import IDS, JUDGED, kept
 
-from evaluate_retrieval.measuring import segments
-from evaluate_retrieval.measuring.baseline import outcome_of
+from evaluate_retrieval.measuring import scored, segments
+from evaluate_retrieval.measuring.alike import alike_of
+from evaluate_retrieval.measuring.baseline import (
+    outcome_of,
+    outcomes_of_several,
+    shared_errors,
+)
 from evaluate_retrieval.measuring.baseline_file import read_baseline, write_baseline
+from evaluate_retrieval.measuring.grounds import ONE_SIDE, grounds_of_gate
 from evaluate_retrieval.words import sentences
 
 N = 200
@@ -142,12 +148,83 @@ def test_without_holm_twenty_segments_give_alarms():
     assert worse > 0.15
 
 
+def in_two(ranks, search="own: mine"):
+    """`Kept` of sixty queries in two segments, which stand at these ranks and first."""
+    now = kept(JUDGED, [*ranks, *[1] * (60 - len(ranks))])
+    labels = ["de"] * 30 + ["en"] * 30
+    return replace(now, queries=now.queries.assign(segment=labels), search=search)
+
+
+BEFORE = in_two([1] * 27 + [2] * 3)
+NOW = in_two([2] * 13)
+ANOTHER = in_two([2] * 13, "another")
+SHARED = [  # options of the gate, candidates, and the verdict on the first segment
+    ({}, [NOW], "worse"),
+    ({}, [NOW, ANOTHER], "undecided"),  # both tables share one error
+    ({"n_others": 1}, [NOW], "undecided"),
+    ({"anytime": True}, [NOW], "undecided"),
+    # no grade could tell them apart
+    ({"margin": 0}, [BEFORE], "not worse"),
+    ({"margin": 0, "anytime": True}, [BEFORE], "not worse"),
+]
+
+
+@pytest.mark.parametrize(("options", "candidates", "verdict"), SHARED)
+def test_segments_are_held_as_the_whole_is(options, candidates, verdict):
+    outcomes = outcomes_of_several(BEFORE, candidates, **options)
+    for outcome in outcomes:
+        rows = {row["segment"]: row for row in outcome.segments}
+        assert rows["de"]["verdict"] == verdict
+        figures = rows["de"]
+        assert figures["low"] <= figures["difference"] <= figures["high"]
+        if options.get("anytime"):
+            assert figures["more"] is None
+
+
+def test_those_that_show_the_same_leave_the_others_their_error():
+    parts = {}
+    for name, now in {"same": BEFORE, "other": NOW}.items():
+        measured = alike_of(BEFORE, now).measured(now.measure)
+        parts[name] = measured, grounds_of_gate(measured, "now", "before")
+    assert shared_errors(parts, 0)["other"][0] == ONE_SIDE
+
+
+def test_a_segment_tells_of_the_queries_that_count_and_of_who_graded():
+    rng = np.random.default_rng(1)
+    measured = alike_of(BEFORE, NOW).measured(NOW.measure)
+    labels = NOW.queries["segment"]
+    asked = ("now", "before"), labels, 0.01
+    [sure, _] = segments.segments_of(measured, *asked)
+    moved = rng.normal(0, 0.2, (100, 1)) * (labels == "de").to_numpy()
+    drawn = {"now": measured.values["now"].to_numpy() + moved}
+    drawn["before"] = np.tile(measured.values["before"], (100, 1))
+    doubted = replace(measured, doubts=drawn)
+    [unsure, other] = segments.segments_of(doubted, *asked)
+    assert unsure["segment"] == "de"
+    assert (sure["verdict"], unsure["verdict"]) == ("worse", "undecided")
+    assert unsure["high"] - unsure["low"] > 2 * (sure["high"] - sure["low"])
+    assert doubted.head(30).doubt("now", "before", 30) == pytest.approx(0.2, abs=0.03)
+    assert other["low"] == other["high"] == 0
+    # what is judged up to the first gap counts
+    qrels = list(measured.queries["document"])
+    qrels[10:13] = [{f"d{number}": 1} for number in range(10, 13)]
+    queries = measured.queries.assign(document=qrels)
+    growing = scored.measured_of(queries, measured.ranked, NOW.measure, "growing")
+    [row, _] = segments.segments_of(growing, *asked)
+    assert (row["n"], row["groups"]) == (10, 10)
+
+
 def test_more_needs_would_tell_what_is_shown_now():
     rng = np.random.default_rng(1)
     part = evidence.drawn_part(rng, 60, 0.05)
-    more = segments.more_needs(part, 0.01, 5)
+    more = segments.more_needs(part, 0.01, 0.005)
     assert 10 < more < 20_000
-    assert segments.more_needs(part, 0.01, 1) < more
+    assert segments.more_needs(part, 0.01) < more
+    measured, ground = part
+    unsure = measured, replace(ground, doubt=0.1)
+    assert segments.more_needs(unsure, 0.01) > segments.more_needs(part, 0.01)
+    for why in ("bound", "incumbent", "alone"):  # only grades would tell
+        assert segments.more_needs((measured, replace(ground, why=why)), 0.01) is None
     assert segments.verdicts_of({"a": part}, 0.01) == {"a": "undecided"}
     assert segments.verdicts_of({"a": evidence.drawn_part(rng, 4, -1)}, 0.01) == {}
 
