@@ -111,10 +111,11 @@ def _held(options, may_lack):
         raise utils.InputError(options.source, problem)
     everyone = candidates.kept_of_each(evaluated, kept, proposed, options.by)
     sealed = _sealed(evaluated, kept, options.by) if options.release else None
-    compared, look = _against_baseline(options, evaluated, before, everyone)
+    compared, look, n_others = _against_baseline(options, evaluated, before, everyone)
     if last:
         compared = [replace(each, aside=options.release) for each in compared]
-        compared += _since_release(options, evaluated, before, last, everyone, sealed)
+        sides = before, last, everyone, sealed
+        compared += _since_release(options, evaluated, *sides, n_others)
     elif sealed and not is_first:
         problem = "it has no release to hold the sealed part against"
         raise utils.InputError(options.reference, problem, advice="--update makes one")
@@ -152,7 +153,9 @@ def _check_places(options):
 
 
 def _against_baseline(options, evaluated, before, everyone):
-    """An `Outcome` of each candidate, against the baseline of before; and the look."""
+    """An `Outcome` of each candidate, against the baseline of before; and the look.
+
+    The third is how many candidates were dropped since, see `candidates.looking`."""
     before = releases.part_of(before, releases.sealed_in(evaluated.folder))
     choices = options.margin, options.anytime, options.allow_deleted
     with candidates.looking(options, before, everyone) as (look, n_others):
@@ -166,7 +169,7 @@ def _against_baseline(options, evaluated, before, everyone):
     rule = evaluated, before, everyone
     held = [limits.with_leaks(*rule, outcome) for outcome in held]
     held = [limits.with_guards(options, *rule, outcome, n_others) for outcome in held]
-    return held, look
+    return held, look, n_others
 
 
 def _by_the_worst(compared, is_asked):
@@ -201,10 +204,11 @@ def _sealed(evaluated, kept, by):
     return keeping.kept_of(folder.sealed, results, name, by)
 
 
-def _since_release(options, evaluated, before, last, everyone, sealed):
+def _since_release(options, evaluated, before, last, everyone, sealed, n_others):
     """Outcomes against the last release: of the sealed part, if it is opened, and all.
 
-    before, last, sealed: `Kept`, or None; everyone: one for each candidate."""
+    before, last, sealed: `Kept`, or None; everyone: one for each candidate. n_others:
+    candidates that were dropped."""
     texts = []
     error = None
     if sealed:
@@ -214,7 +218,8 @@ def _since_release(options, evaluated, before, last, everyone, sealed):
         last = releases.part_of(last, releases.sealed_in(evaluated.folder))
     choices = options.margin, options.anytime, options.allow_deleted
     kept, *others = everyone
-    held = releases.outcomes_since(last, kept, sealed, choices, error, others)
+    rule = choices, error, others, n_others
+    held = releases.outcomes_since(last, kept, sealed, *rule)
     n = max(before.updates - last.updates, 0)
     texts.append(f"Updates of the baseline since then: {n:,}.")
     held[0].sentences.extend(texts)

@@ -105,15 +105,17 @@ def outcomes_since(
     choices: tuple[float, bool, bool],
     error: float | None = None,
     others: Sequence[Kept] = (),
+    n_others: int = 0,
 ) -> list[Outcome]:
     """What the gate says of the time since the last release: a list.
 
     last: what it kept, of all queries. now, sealed: what is not sealed, and what is.
     choices: see `baseline.outcome_of`; error: on each side of an interval of the
     sealed part. Of that and of the whole no query is named that lost or gained. others:
-    more candidates, where nothing is sealed."""
+    more candidates, where nothing is sealed; n_others: see
+    `baseline.outcomes_of_several`."""
     everyone = [joined(now, sealed), *others]
-    whole = baseline.outcomes_of_several(last, everyone, *choices)
+    whole = baseline.outcomes_of_several(last, everyone, *choices, n_others)
     if sealed is None:
         return [replace(each, since=SINCE) for each in whole]
     held = part_of(last, {*marks_of(sealed.queries["question"])}, inside=True)
@@ -121,6 +123,7 @@ def outcomes_since(
     # openings are counted: an interval for looking at any time would count them twice
     errors = (error, error) if error is not None else None
     hidden = baseline.outcome_of(held, sealed, allowed, False, allow_deleted, errors)
-    hidden = replace(hidden, since=f"{SINCE}, sealed part", largest={}, segments=[])
+    named = {"since": f"{SINCE}, sealed part", "candidate": whole[0].candidate}
+    hidden = replace(hidden, **named, largest={}, segments=[])
     of_all = {"since": f"{SINCE}, all", "aside": True, "largest": {}, "segments": []}
     return [hidden, *(replace(each, **of_all) for each in whole)]

@@ -1,6 +1,7 @@
 """Several candidates in one gate: one look, whose error they share."""
 
 import re
+import shutil
 from xml.etree import ElementTree
 
 import pytest
@@ -24,6 +25,7 @@ def story(tmp_path_factory):
     (folder / "data" / "ground-truth-data.csv").unlink()
     said(folder, "evaluate", "--incumbent", "second")
     baseline = (folder / "out" / "baseline.json.gz").rename(folder / "baseline.json.gz")
+    last = shutil.copy(baseline, folder / "last.json.gz")
     kept = folder / "data" / "judging" / "looks"
     gate = ["gate", "--baseline", baseline]
     files = ["--junit", folder / "gate.xml", "--summary", folder / "gate.md"]
@@ -32,6 +34,7 @@ def story(tmp_path_factory):
         "two": [*TWO, *files],
         "two again": [*TWO[2:], *TWO[:2]],
         "the better one": ["--candidate", "first"],
+        "released": ["--candidate", "first", "--release", "--reference", last],
         "another": ["--candidate", "third", "--candidate", "also", "--metric", "mrr"],
         "twice": ["--candidate", "first", "--candidate", "own: first"],
         "as baseline": [*TWO, "--update"],
@@ -87,6 +90,11 @@ def test_dropping_those_that_lost_gives_none_of_the_error_back(story):
     both, alone = (outcomes[0]["figures"] for outcomes in figures)
     assert alone["how"] == "paired, Holm over 2"
     assert (alone["low"], alone["lowest"]) == (both["low"], both["lowest"])
+    _, facts = story["released"]
+    for outcome in facts["outcomes"]:
+        figures = outcome["figures"]
+        assert (figures["how"], figures["low"]) == (alone["how"], alone["low"])
+    assert "(since the last release): “own: first” not worse." in facts["says"]
 
 
 def test_the_next_verdict_is_a_trial_behind_them(story):

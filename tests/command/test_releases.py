@@ -270,6 +270,29 @@ def test_worse_than_either_is_worse(before, last, is_release, code, says):
     assert says in result["says"]
 
 
+def test_the_sealed_part_is_told_of_a_candidate_by_its_name():
+    part = kept_of(LARGE)
+    parts = [
+        replace(
+            part,
+            queries=part.queries.assign(question=f"{name} " + part.queries["question"]),
+        )
+        for name in ("seen", "sealed")
+    ]
+    named = {f"q{number}": f"s{number}" for number in range(200)}
+    sealed = parts[1].queries.replace({"query_id": named, "need": named})
+    of_sealed = {
+        name: {named[id_]: each for id_, each in vars(part)[name].items()}
+        for name in ("rankings", "qrels")
+    }
+    parts[1] = replace(parts[1], queries=sealed, **of_sealed)
+    last = releases.joined(*parts)
+    told = *parts, (0.01, False, False), 0.01
+    for n_others, name in [(0, ""), (1, "mine")]:
+        since = releases.outcomes_since(last, *told, n_others=n_others)
+        assert [each.candidate for each in since] == [name] * 2
+
+
 def test_twenty_small_losses_pass_the_baseline_and_not_the_reference():
     first = last = kept_of(np.ones(400))
     codes = []
