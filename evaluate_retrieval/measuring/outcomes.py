@@ -33,11 +33,11 @@ class Outcome:
     now, gain, first_before and first_now (three ids). to_judge: pairs of query and id
     whose grades would tell, where they are missing. since: "" of the last baseline,
     else what the comparison is of. candidate: the new search, where there are several;
-    else "". aside: whether only a loss counts, and no doubt. alone: the code by the
-    metric alone, where something else may have set it. leaks: for how many queries a
-    forbidden document is shown; new_leaks: one that the baseline does not show. guards:
-    see `guards.guards_of`; segments: see `segments.segments_of`, with losses: rows as
-    in largest."""
+    else "". aside: whether only a loss counts, and no doubt but of a limit. alone: the
+    code by the metric alone, where something else may have set it. leaks: for how many
+    queries a forbidden document is shown; new_leaks: one that the baseline does not
+    show. guards: see `guards.guards_of`; segments: see `segments.segments_of`, with
+    losses: rows as in largest."""
 
     kind: str
     code: int
@@ -63,8 +63,16 @@ def word_of(outcome: Outcome) -> str:
 
 
 def counting(outcomes: list[Outcome]) -> list[Outcome]:
-    """Those that count: of what is only beside the verdict a loss or an error."""
-    return [each for each in outcomes if not each.aside or each.code in GRAVE]
+    """Those that count: of what is only beside the verdict a loss or an error.
+
+    A limit stands for itself: doubt about it counts wherever it is held."""
+    return [
+        each
+        for each in outcomes
+        if not each.aside
+        or each.code in GRAVE
+        or any(row["code"] for row in each.guards)
+    ]
 
 
 def worst_code(outcomes: list[Outcome]) -> int:

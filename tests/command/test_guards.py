@@ -1,5 +1,6 @@
 """Limits beside the metric: queries that find nothing, and the time of a query."""
 
+import shutil
 from xml.etree import ElementTree
 
 import numpy as np
@@ -190,12 +191,21 @@ def test_the_gate_holds_another_metric_to_its_limit(narrow):
     before = (narrow / "out" / "baseline.json.gz").rename(narrow / "baseline.json.gz")
     gate = ["gate", "--baseline", before, "--candidate", "narrow"]
     xml = narrow / "gate.xml"
-    expected = {"0.2": 4, "0.4": 2, "0.6": 0}
-    for limit, code in expected.items():
-        asked = ["--guard", f"recall@50:{limit}", "--junit", xml]
+    release = ["--release", "--reference", narrow / "last.json.gz"]
+    shutil.copy(before, release[-1])
+    expected = {
+        ("0.2",): 4,
+        ("0.4",): 2,
+        ("0.6",): 0,
+        # a release asks for what is held by the last baseline, too
+        ("0.4", *release): 2,
+        ("0.6", "--anytime"): 2,
+    }
+    for (limit, *more), code in expected.items():
+        asked = ["--guard", f"recall@50:{limit}", "--junit", xml, *more]
         ended, facts = said(narrow, *gate, *asked)
         is_a("gate", facts)
-        [outcome] = facts["outcomes"]
+        outcome = facts["outcomes"][0]
         assert (ended, outcome["alone"]) == (code, 0)
         assert outcome["guards"][0]["code"] == code
         assert not problems_of(xml.read_bytes())
@@ -207,6 +217,10 @@ def test_the_gate_holds_another_metric_to_its_limit(narrow):
     assert facts["says"].endswith(
         "“own: narrow” breaks a limit; “own: wide” not worse."
     )
+    same = ["--candidate", "today", "--guard", "recall@50:0", "--margin", "0"]
+    ended, facts = said(narrow, *gate[:-2], *same)
+    assert (ended, facts["outcomes"][0]["guards"][0]["code"]) == (0, 0)
+    assert "(+0.000 to +0.000) against “own: today”: it loses nothing." in str(facts)
 
 
 @pytest.mark.parametrize("guard", ["recall", "recall:2", "nothing:0.1", "recall@900:0"])
