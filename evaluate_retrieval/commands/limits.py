@@ -78,6 +78,10 @@ def with_guards(
     was = {cost: getattr(before, cost) for cost in guards.COST_GUARDS}
     was[guards.EMPTY] = guards.share_empty(lists, queries["weight"])
     rows = guards.guards_of(options.limits, name, values, against, was)
+    numbers = {"value": len(now.queries), "before": len(queries)}
+    for row in rows:
+        if row["guard"] == guards.EMPTY and numbers["value"] > numbers["before"]:
+            row["queries"] = numbers  # some were added since
     if options.losses:
         alike = alike_of(before, now)
         error = ONE_SIDE / (len(everyone) + n_others)

@@ -142,9 +142,12 @@ def guard(row: Mapping[str, Any]) -> str:
     form, what, unmeasured = GUARDRAILS[row["guard"]]
     if row["value"] is None:
         return f"“{row['search']}”: {unmeasured}, so no limit can be held."
-    sentence = f"“{row['search']}” {what.format(form(row['value']))}"
+    of = {key: f" of {n:,} queries" for key, n in row.get("queries", {}).items()}
+    value = form(row["value"]) + of.get("value", "")
+    sentence = f"“{row['search']}” {what.format(value)}"
     if row["against"] and row["before"] is not None:
-        sentence += f" (“{row['against']}” {form(row['before'])})"
+        before = form(row["before"]) + of.get("before", "")
+        sentence += f" (“{row['against']}” {before})"
     may = "more than" if row["code"] else "within"
     return f"{sentence}: {may} the limit of {form(row['limit'])}."
 
