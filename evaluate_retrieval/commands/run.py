@@ -26,6 +26,7 @@ from evaluate_retrieval.commands.pair import pair_page
 from evaluate_retrieval.judging import next_pairs, settling
 from evaluate_retrieval.measuring import (
     decision,
+    guards,
     history,
     pairs,
     segments,
@@ -124,9 +125,12 @@ def evaluated_and_kept(
         if results and evaluated.candidates:
             search = search_to_keep(results, evaluated.candidates.went, name, before)
             kept = kept_of(evaluated.folder, results, search, options.by)
-            costs = costs_of(evaluated.candidates.own).get(search, {})
+            costs = costs_of(evaluated.candidates.own)
+            values = guards.guard_values(results.whole, search, costs)
             told: dict[str, Any] = {
-                cost: costs[cost] for cost in costs.keys() & options.limits.keys()
+                cost: values[cost]
+                for cost in guards.COST_GUARDS
+                if cost in options.limits
             }
             told["updates"] = before.updates + 1 if before else 0
             kept = replace(kept, **told)

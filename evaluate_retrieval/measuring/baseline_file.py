@@ -38,7 +38,7 @@ class Kept:
     alternatives: dict of query id: its alternatives, see `metric.under_one_name`; {}
     without any. only_answered: whether queries without a relevant document are left
     out. updates: how many times the gate has made a new baseline of the one before.
-    p95_ms, mean_tokens: see `own.costs_of`, where a limit was asked for; else None.
+    p95_ms, mean_tokens: see `guards.guard_values`; None where no limit was asked for.
     repeats: rankings of the other runs of a search that was asked several times."""
 
     search: str

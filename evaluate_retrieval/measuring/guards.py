@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import gains, scored
@@ -17,7 +18,7 @@ from evaluate_retrieval.measuring.scored import Measured
 from evaluate_retrieval.words.constants import FORBIDDEN, NOT_WORSE, UNDECIDED
 
 EMPTY = "empty"
-COST_GUARDS = ["p95_ms", "mean_tokens"]  # of `own.costs_of`, and so called in `Kept`
+COST_GUARDS = ["p95_ms", "mean_tokens"]  # so called in `Kept`
 
 
 def share_empty(
@@ -29,14 +30,34 @@ def share_empty(
 
 
 def guard_values(
-    measured: Measured, name: str, costs: Mapping[str, Mapping[str, float]]
+    measured: Measured, name: str, costs: Mapping[str, pd.DataFrame]
 ) -> dict[str, float | None]:
     """What a search has of each guardrail: None where nobody measured it.
 
-    costs: of searches, see `own.costs_of`."""
+    Of the queries that were measured, by their weights. costs: see `own.costs_of`.
+    p95_ms: the milliseconds that 95 of 100 queries take at most. mean_tokens: of a
+    query that did not fail, if the answer to each tells them."""
     empty = share_empty(measured.lists_of(name), measured.weights)
-    measured_costs = costs.get(name, {})
-    return {EMPTY: empty, **{cost: measured_costs.get(cost) for cost in COST_GUARDS}}
+    values: dict[str, float | None] = {EMPTY: empty, **dict.fromkeys(COST_GUARDS)}
+    if name not in costs:
+        return values
+    weights = pd.Series(measured.weights, measured.ids, dtype=float, name="weight")
+    table = costs[name].join(weights.fillna(1.0), how="inner")
+    if len(table):
+        values["p95_ms"] = _p95(table["milliseconds"], table["weight"])
+    answered = table[~table["failed"]]
+    if len(answered) and answered["tokens"].notna().all():
+        mean = np.average(answered["tokens"], weights=answered["weight"])
+        values["mean_tokens"] = float(mean)
+    return values
+
+
+def _p95(times, weights):
+    """The time that 95 of 100 queries take at most: between two, if all weigh alike."""
+    if weights.nunique() == 1:
+        return float(np.percentile(times, 95))
+    method = "inverted_cdf"  # the only one with weights
+    return float(np.percentile(times, 95, weights=weights, method=method))
 
 
 def guards_of(

@@ -341,20 +341,21 @@ def milliseconds(searches: Mapping[str, utils.SearchFunction]) -> pd.Series:
     return pd.Series(times, dtype=float)
 
 
-def costs_of(searches: Mapping[str, Search]) -> dict[str, dict[str, float]]:
-    """What searches cost, by the name of each: of p95_ms and of mean_tokens.
+def costs_of(searches: Mapping[str, Search]) -> dict[str, pd.DataFrame]:
+    """What each query that was asked cost, by the name of the search: DataFrames.
 
-    p95_ms: the milliseconds that 95 of 100 queries take at most. mean_tokens: of a
-    query that did not fail, if the answer to each tells them. Of those that were
-    asked: of a run nobody knows it."""
+    By query_id: milliseconds, tokens, NaN where the answer does not tell them, and
+    failed. Of a run nobody knows it: it is not there."""
+    columns = ["milliseconds", "tokens", "failed"]
     costs = {}
     for name, search in searches.items():
         if isinstance(search, Search) and search.answers:
-            costs[name] = {"p95_ms": float(np.percentile(search.milliseconds, 95))}
-            answers = search.answers.values()
-            tokens = [answer.tokens for answer in answers if not answer.error]
-            if tokens and None not in tokens:
-                costs[name]["mean_tokens"] = float(np.mean(tokens))
+            rows = {
+                id_: [answer.milliseconds, answer.tokens, bool(answer.error)]
+                for id_, answer in search.answers.items()
+            }
+            table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+            costs[name] = table.astype({"tokens": float})
     return costs
 
 

@@ -4,6 +4,7 @@ import shutil
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
 from junit_schema import problems_of
 from sixty import said, write_folder
@@ -11,7 +12,8 @@ from test_facts import is_a
 
 from evaluate_retrieval.measuring.alike import limited
 from evaluate_retrieval.measuring.baseline_file import read_baseline, write_baseline
-from evaluate_retrieval.measuring.guards import guards_of, share_empty
+from evaluate_retrieval.measuring.guards import guard_values, guards_of, share_empty
+from evaluate_retrieval.measuring.scored import Measured
 
 SEARCHES = """
 import time
@@ -131,6 +133,36 @@ def test_the_share_is_of_queries_by_their_weights_and_of_all_runs():
     lists = [np.array([["a", ""], ["", ""]]), np.array([["", "b"], ["c", ""]])]
     assert share_empty(lists) == 0.25
     assert share_empty(lists, np.array([1, 3])) == pytest.approx(0.375)
+
+
+@pytest.mark.parametrize(
+    ("weights", "failed", "p95", "tokens"),
+    [
+        (None, False, 29, 160),
+        ([1, 1, 1], False, 29, 160),
+        ([98, 1, 1], False, 10, 101.8),
+        ([1, 1, 1], True, 29, 150),  # which tells no tokens
+    ],
+)
+def test_costs_are_of_what_was_measured_by_its_weight(weights, failed, p95, tokens):
+    rows = {  # the last one was asked to choose, and tells no tokens
+        "a": [10, 100, False],
+        "b": [20, 200, False],
+        "c": [30, np.nan if failed else 180, failed],
+        "other": [900, np.nan, False],
+    }
+    columns = ["milliseconds", "tokens", "failed"]
+    costs = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    queries = pd.DataFrame({"query_id": ["a", "b", "c"]})
+    if weights:
+        weights = np.array(weights, dtype=float)
+    first = {"new": np.array([["x"], ["y"], ["z"]])}
+    values = pd.DataFrame({"new": [1.0, 1.0, 1.0]})
+    parts = {"queries": queries, "first": first, "weights": weights}
+    measured = Measured(values, queries["query_id"], **parts)
+    told = guard_values(measured, "new", {"new": costs})
+    assert told == pytest.approx({"empty": 0, "p95_ms": p95, "mean_tokens": tokens})
+    assert guard_values(measured, "new", {})["p95_ms"] is None
 
 
 @pytest.mark.parametrize("limit", ["--max-empty=1", "--max-p95-ms=0", "--max-tokens=x"])
