@@ -13,6 +13,8 @@ def headline(decision: Any) -> str:
     """What a decision comes to, for the top of a page."""
     if decision.verdict != "undecided":
         return _first_words(decision)
+    if decision.name is None:
+        return "Not decided: no search keeps your limits"
     action = "keep" if decision.incumbent else "take"
     return f"Not decided: {action} “{_short_name(decision)}” for now"
 
