@@ -35,10 +35,13 @@ def watch() -> None:
     groups: set[int] = set()
     rest = b""
     while True:
+        # before the wait: what it wrote at last is read, and what it was just starting
+        # has come into its group
+        is_gone = os.getppid() != parent
         if not select.select([0], [], [], LOOK_EVERY)[0]:
-            if os.getppid() == parent:
-                continue
-            break
+            if is_gone:
+                break
+            continue
         content = os.read(0, 65_536)
         if not content:
             break

@@ -13,6 +13,7 @@ import logging
 import os
 import select
 import signal
+import subprocess
 import sys
 import time
 from asyncio.subprocess import PIPE
@@ -28,6 +29,7 @@ TRIES = 2  # so often a query that fails is asked
 START_SECONDS = 60  # seconds at least that a process may take to load a model
 IN_A_ROW = 8  # queries without an answer, and the search is given up
 LONGEST_LINE = 64_000_000  # bytes
+HAS_GROUPS = hasattr(os, "killpg")  # of processes; Windows has none
 SECONDS_TO_END = 1  # that a program has at least, when no more queries come
 TELL_EVERY = 10  # seconds between lines that say how many queries were asked
 WRITES = 'write {"ids": […]} in one line for each query, and all else to standard error'
@@ -67,9 +69,17 @@ class Loop:
         self.processes = []
         self.guard: Any = None  # is started with the first process
         # a daemon: an error elsewhere ends Python, whatever still runs in the loop
-        self.thread = Thread(target=self.loop.run_forever, daemon=True)
+        self.thread = Thread(target=self._run, daemon=True)
         self.thread.start()
         return self
+
+    def _run(self):
+        if HAS_GROUPS:
+            # what is started here inherits it: a program in the background that asks
+            # the terminal gets an error, where it would be stopped and never answer
+            terminal = {signal.SIGTTIN, signal.SIGTTOU}
+            signal.pthread_sigmask(signal.SIG_BLOCK, terminal)
+        self.loop.run_forever()
 
     def run(self, coroutine: Coroutine) -> Any:
         """What a coroutine returns."""
@@ -92,7 +102,7 @@ class Loop:
 
     def _tell_guard(self, text):
         """Tell the guard of a group of processes, see `guard.watch`."""
-        if not hasattr(os, "killpg"):  # on Windows there are no such groups
+        if not HAS_GROUPS:
             return
         with suppress(OSError):  # it cannot be started, or somebody has ended it
             if self.guard is None:
@@ -158,6 +168,7 @@ class Process:
         self.tell_guard = tell_guard
         self.start_seconds = max(START_SECONDS, 10 * timeout)
         self.process: Any = None  # of asyncio, while one runs
+        self.leader: Any = None  # of its group, while it has one
         self.printed = ""
         self.has_answered = False
         self.slowest = 0.0
@@ -169,6 +180,8 @@ class Process:
         """Start the process. FormError where that is impossible."""
         self.tell_guard("")  # so that the guard is there first
         try:
+            if HAS_GROUPS:
+                self._lead()
             self.process = await asyncio.create_subprocess_exec(
                 *self.command,
                 stdin=PIPE,
@@ -176,14 +189,29 @@ class Process:
                 stderr=PIPE,
                 cwd=self.folder,
                 limit=LONGEST_LINE,
-                start_new_session=True,  # a group, which can be killed as a whole
+                process_group=self.leader and self.leader.pid,
             )
         except OSError as error:
+            await self.end()
             raise returned.FormError(f"cannot be started: {error}") from error
-        self.tell_guard(f"+{self.process.pid}")
         self.is_new = True
         self.last = None
         self.shown = asyncio.create_task(self._show(self.process.stderr))
+
+    def _lead(self):
+        """Start a group, which can be killed as a whole, and tell the guard of it.
+
+        The program comes into it when the guard knows it: so it is not left behind if
+        this process is killed while it starts it. What leads the group ends by itself
+        when this process is gone."""
+        self.leader = subprocess.Popen(
+            ["/bin/sh", "-c", "read end"],
+            stdin=PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            process_group=0,
+        )
+        self.tell_guard(f"+{self.leader.pid}")
 
     async def _show(self, stream):
         """Pass on what the process prints as standard error."""
@@ -426,17 +454,21 @@ class Process:
         """Kill the process and what it has started, if there is one."""
         process = self.process
         self.process = None
+        if self.leader:
+            with suppress(OSError):
+                os.killpg(self.leader.pid, signal.SIGKILL)
+            self.leader.communicate()
+            self.tell_guard(f"-{self.leader.pid}")
+            self.leader = None
         if process is None:
             return
-        with suppress(OSError):  # nothing is left to kill
-            if hasattr(os, "killpg"):
-                os.killpg(process.pid, signal.SIGKILL)
-            else:
+        if process.returncode is None:
+            # on its own, where the system has no groups, or it has left that of ours
+            with suppress(OSError):
                 process.kill()
         with suppress(TimeoutError):
             await asyncio.wait_for(process.wait(), 1)
         process._transport.close()  # what has left the group may hold the pipes
-        self.tell_guard(f"-{process.pid}")
 
 
 def _short(content):
