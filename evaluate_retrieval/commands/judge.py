@@ -236,7 +236,7 @@ def room_for(
         return page, policy
 
     seats = room.seats_for([*dealing.who_judges(pairs, names), BY_HAND])
-    return room.Room(folder, grades, seats, page_for, {"settle": settle})
+    return room.Room(folder, grades, seats, page_for, settle)
 
 
 def served_until_interrupted(

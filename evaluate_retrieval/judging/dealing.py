@@ -69,10 +69,9 @@ def deal(
     the rest of who has left. judged: query_id, document and person of what was judged,
     which stays theirs. left: who was dealt a pair before, and is no more."""
     had: dict[str, list[str]] = {}
-    earlier = pd.DataFrame(columns=DEALT_COLUMNS) if before is None else before
-    for query_id, cell in zip(earlier["query_id"], earlier["people"], strict=True):
-        of_query = had.setdefault(query_id, [])
-        of_query += [person for person in cell.split(";") if person not in of_query]
+    if before is not None:
+        each = before.assign(person=before["people"].str.split(";")).explode("person")
+        had = each.groupby("query_id")["person"].unique().map(list).to_dict()
     sizes = pairs.groupby("query_id", sort=False).size()
     loads = dict.fromkeys(people, 0)
     stay = {}
@@ -164,7 +163,7 @@ def of_person(pairs: pd.DataFrame, person: str) -> pd.DataFrame:
     return pairs.loc[is_theirs, corpus.TO_JUDGE]
 
 
-def who_judges(pairs: pd.DataFrame, people: Collection[str] = ()) -> list[str]:
-    """The people whom pairs were dealt to. people: if given, who has left is none."""
+def who_judges(pairs: pd.DataFrame, people: Collection[str]) -> list[str]:
+    """The people whom pairs were dealt to. people: if any, no others."""
     there = dict.fromkeys(pairs["people"].str.split(";").explode())
     return [name for name in there if not people or name in people]

@@ -264,18 +264,15 @@ def n_added(path: Path, mark: Path) -> int:
     """How many rows of a file of judgements were added before.
 
     mark: the file as it was then. 0 where it is another one now, or nothing says."""
+    columns = [*corpus.JUDGED_COLUMNS, "grade"]
     try:
         before, rows = (
-            _table_in(_whole_lines(each)[0], each)[[*corpus.JUDGED_COLUMNS, "grade"]]
+            _table_in(_whole_lines(each)[0], each)[columns].to_numpy().tolist()
             for each in (mark, path)
         )
     except (OSError, ValueError, KeyError):
         return 0
-    first = rows.iloc[: len(before)]
-    is_same = len(first) == len(before) and (
-        before.to_numpy().tolist() == first.to_numpy().tolist()
-    )
-    return len(before) if is_same else 0
+    return len(before) if rows[: len(before)] == before else 0
 
 
 def judged_files(source: Path) -> list[Path]:

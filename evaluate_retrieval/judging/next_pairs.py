@@ -16,13 +16,14 @@ from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.needs import as_compared
 from evaluate_retrieval.searching import built_in, embedding, scoring
 
+MOST_PAIRS = 100  # pairs that a run asks for
 log = logging.getLogger(__name__)
 
 
 def next_to_judge(
-    folder: Folder, results: Any, verdict: decision.Decision, n: int = 100
+    folder: Folder, results: Any, verdict: decision.Decision
 ) -> pd.DataFrame:
-    """The first n results without a grade that tell the leaders apart: a DataFrame.
+    """The first results without a grade that tell the leaders apart: a DataFrame.
 
     Columns: corpus.TO_JUDGE, see `judge_next`. The leaders are the incumbent of the
     verdict and what leaves it undecided; else the chosen search and those that cannot
@@ -36,7 +37,7 @@ def next_to_judge(
         for name in leaders
         for number, ids in enumerate(whole.lists_of(name))
     }
-    return judge_next(rankings, whole.queries, folder.measure.k).head(n)
+    return judge_next(rankings, whole.queries, folder.measure.k).head(MOST_PAIRS)
 
 
 def leaders_of(results: Any, verdict: decision.Decision) -> list[str]:
@@ -80,12 +81,13 @@ def judge_next(
     return pairs.assign(drawn="next")[corpus.TO_JUDGE]
 
 
-def of_answers(folder: Folder, n_each: int = worded.PROPOSED) -> pd.DataFrame:
+def of_answers(folder: Folder) -> pd.DataFrame:
     """Questions with an answer in words, and the documents most like that: pairs.
 
-    Columns: corpus.TO_JUDGE; drawn is "answer". A question has up to n_each documents:
-    those with the answer word by word, then those with at least worded.HALF of its
-    words, ranked by BM25 of question and answer. They are guesses, and no grades."""
+    Columns: corpus.TO_JUDGE; drawn is "answer". A question has up to worded.PROPOSED
+    documents: those with the answer word by word, then those with at least worded.HALF
+    of its words, ranked by BM25 of question and answer. They are guesses, and no
+    grades."""
     answers = folder.answers
     if answers.empty or not folder.has_texts:
         return pd.DataFrame(columns=corpus.TO_JUDGE)
@@ -98,11 +100,10 @@ def of_answers(folder: Folder, n_each: int = worded.PROPOSED) -> pd.DataFrame:
 
     # an answer's words alone may be in all documents: "switch it off, and wait"
     asked = answers.assign(question=answers["query"] + " " + answers["answer"])
-    search = utils.search_by_scores(scores, folder.documents, n_each, above=0)
-    nearest = search(asked)
+    search = utils.search_by_scores(scores, folder.documents, worded.PROPOSED, above=0)
     ids = [
-        [id_ for id_ in dict.fromkeys([*verbatim, *row]) if id_][:n_each]
-        for verbatim, row in zip(answers["verbatim"], nearest, strict=True)
+        [id_ for id_ in dict.fromkeys([*verbatim, *row]) if id_][: worded.PROPOSED]
+        for verbatim, row in zip(answers["verbatim"], search(asked), strict=True)
     ]
     questions = answers["query"].str.strip()
     strata = pooling.strata(folder.log["question"])

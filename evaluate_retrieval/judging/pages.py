@@ -28,6 +28,8 @@ MEANS = {
     "2": "This person could stop searching.",
 }
 PRACTICE = 5  # pairs, at most
+SECONDS_TO_TALK = 60  # to talk about a pair
+MINUTES_TO_SETTLE = 15  # of an hour together
 CSP = "default-src 'none'; base-uri 'none'; form-action 'none'; {more}"
 CSP += "script-src 'sha256-{script}'; style-src 'sha256-{style}'; connect-src {to}"
 JUDGING = {
@@ -54,20 +56,19 @@ def judging_page(
     rules: Sequence[str] = (),
     done: Sequence[int] = (),
     served: Mapping[str, Any] | None = None,
-    settles: Mapping[str, Any] | None = None,
+    given: Sequence[list[dict]] | None = None,
 ) -> tuple[str, str]:
     """The page of a person, and its Content-Security-Policy.
 
     pairs: what the person judges, in order. keys: see `grading.keys_for`. agreed: pairs
     with an agreed grade, see `agreed_pairs`: examples and practice. rules: what earlier
     sessions agreed on. done: the places of pairs that the person has judged elsewhere.
-    served: of a page that a server brings: post and seat. settles: of a page on which
-    people settle pairs together: given, what they gave each pair, and a time."""
+    served: of a page that a server brings: post and seat. given: of a page on which
+    people settle pairs together: what they gave each pair."""
     file = f"judgements-{person}.csv"
     by_id = {document["id"]: document for document in folder.documents}
     scale = scale_in(keys)
     examples, practice = _examples(agreed, by_id, scale)
-    stems = _stems([each["query"] for each in practice], folder)
     facts: dict[str, Any] = {
         "mode": "judge",
         "folder": folder.source.name,
@@ -77,8 +78,7 @@ def judging_page(
         "seconds": PAIR_SECONDS,
         "scale": scale,
         "practice": [
-            {**each, "words": words}
-            for each, words in zip(practice, stems, strict=True)
+            {**each, "words": _stems(each["query"], folder)} for each in practice
         ],
         "post": "",
         "seat": "",
@@ -86,20 +86,25 @@ def judging_page(
         **_texts(folder, pairs, by_id),
         **(served or {}),
     }
-    if settles:
-        listed = zip(facts["pairs"], settles["given"], strict=True)
+    title = f"{person} judges"
+    words = JUDGING
+    done_by_file = DONE
+    if given is not None:
+        listed = zip(facts["pairs"], given, strict=True)
         facts |= {
             "mode": "settle",
-            "minutes": settles["minutes"],
-            "seconds": settles["seconds"],
+            "minutes": MINUTES_TO_SETTLE,
+            "seconds": SECONDS_TO_TALK,
             "practice": [],
-            "pairs": [[*pair, given] for pair, given in listed],
+            "pairs": [[*pair, of_pair] for pair, of_pair in listed],
         }
-    by_file = SETTLED_DONE if settles else DONE
+        title = "Settle"
+        words = SETTLING
+        done_by_file = SETTLED_DONE
     shown = {
-        "title": f"{'Settle' if settles else f'{person} judges'}: {folder.source.name}",
-        **(SETTLING if settles else JUDGING),
-        "after": SERVED if served else by_file.format(file=file),
+        "title": f"{title}: {folder.source.name}",
+        **words,
+        "after": SERVED if served else done_by_file.format(file=file),
         "scale": [each | examples[each["grade"]] for each in scale],
         "rules": list(rules),
     }
@@ -158,11 +163,11 @@ def _sha256(text):
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _stems(queries, folder):
-    """The stems of each query, without common words: lists."""
-    stems = words_of(queries, language=folder.language)
+def _stems(query, folder):
+    """The stems of a query, without common words: a list."""
+    [words] = words_of([query], language=folder.language)
     # a stem may end in a letter that its words have not: categori
-    return [[re.sub(r"(?<=...)[iy]$", "", word) for word in words] for words in stems]
+    return [re.sub(r"(?<=...)[iy]$", "", word) for word in words]
 
 
 def _texts(folder, pairs, by_id):
@@ -173,19 +178,18 @@ def _texts(folder, pairs, by_id):
         if "history" in table:
             rows = zip(table["query_id"], table["history"], strict=True)
             histories |= dict(rows)
-    words = _stems(list(first["query"]), folder)
     queries = [
         {
             "query_id": row["query_id"],
             "query": row["query"],
             "history": histories.get(row["query_id"], ""),
-            "words": stems,
+            "words": _stems(row["query"], folder),
             "cells": {
                 name: text_cell(grading.one_line(row[name]))
                 for name in ("query_id", "query", "course", "kind")
             },
         }
-        for row, stems in zip(first.to_dict("records"), words, strict=True)
+        for row in first.to_dict("records")
     ]
     documents = {
         id_: {

@@ -51,10 +51,7 @@ def sample_log(
 
 
 def pool(
-    queries: utils.Queries,
-    searches: Mapping[str, utils.SearchFunction],
-    k: int = 10,
-    seed: int = 1,
+    queries: utils.Queries, searches: Mapping[str, utils.SearchFunction], k: int = 10
 ) -> pd.DataFrame:
     """Pairs to judge: for each query the first k of all searches, in random order.
 
@@ -69,7 +66,7 @@ def pool(
     pairs = pairs.explode("document").dropna(subset="document")
     pairs = pairs.assign(drawn="pool")[corpus.TO_JUDGE]
     # at random: the place in the list must not tell who judges a rank
-    pairs = pairs.sample(frac=1, random_state=seed)
+    pairs = pairs.sample(frac=1, random_state=1)
     return pairs.sort_values("query_id", kind="stable", ignore_index=True)
 
 

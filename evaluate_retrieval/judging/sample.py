@@ -103,12 +103,6 @@ def weighed(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(weight=weights.where(table["drawn"]))
 
 
-def with_more(table: pd.DataFrame, n: int) -> pd.DataFrame:
-    """A sample with the next n queries of its order, and with new weights."""
-    n_drawn = table["drawn"].sum() + n
-    return weighed(table.assign(drawn=table["place"] <= n_drawn))
-
-
 # --- The file of a folder ------------------------------------------------------------
 
 
@@ -146,7 +140,7 @@ def sample_of(folder: Folder, n_more: int = 0) -> tuple[pd.DataFrame, list[str]]
         sentences.append(f"queries new in the log, not in its {SAMPLE}: {n_new:,}")
     if n_more:
         before = table["drawn"].sum()
-        table = with_more(table, n_more)
+        table = weighed(table.assign(drawn=table["place"] <= before + n_more))
         after = table["drawn"].sum()
         more = f"{after - before:,} more queries are drawn, {after:,} in all"
         sentences.append(f"{more}; all weights are new")

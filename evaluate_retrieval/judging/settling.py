@@ -19,8 +19,6 @@ from evaluate_retrieval.reading.joining import PAIR
 from evaluate_retrieval.reading.writing import write_text
 from evaluate_retrieval.words.templates import render
 
-SECONDS_TO_TALK = 60  # to talk about a pair
-MINUTES_TO_SETTLE = 15  # of an hour together
 AWAY = 120  # seconds; who takes longer for a pair was away
 
 
@@ -132,11 +130,7 @@ def settle_page(
         pages.agreed_pairs(folder.judgements, pairs["query_id"], list(key_of)),
         rules_of(folder.source),
         served=served,
-        settles={
-            "given": given,
-            "seconds": SECONDS_TO_TALK,
-            "minutes": MINUTES_TO_SETTLE,
-        },
+        given=given,
     )
     return page, policy, len(pairs)
 
