@@ -154,7 +154,7 @@ def _runs_onnx():
     return bool(find_spec("onnxruntime") and find_spec("tokenizers"))
 
 
-def model_name(name: Model = None) -> str:
+def model_name(name: Model) -> str:
     """How a model is called in reports: a folder or a name; without one see `embed`."""
     return str(name or vector_settings()["model"] or NAME)
 
@@ -170,7 +170,7 @@ def fetched_models() -> list[str]:
     return sorted(path.parent.name for path in MODELS.glob("*/modules.json"))
 
 
-def _model_files(name=None):
+def _model_files(name):
     """Return the model's folder, or its name on the hub, and the state of its files.
 
     The state changes when the folder's files do. Without files it is the

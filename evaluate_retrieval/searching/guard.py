@@ -46,21 +46,12 @@ def watch() -> None:
         if not content:
             break
         *lines, rest = (rest + content).split(b"\n")
-        groups = left_of(groups, lines)
+        for line in filter(None, lines):
+            change = groups.add if line.startswith(b"+") else groups.discard
+            change(int(line[1:]))
     for group in groups:
         with suppress(OSError):  # all of it has ended
             os.killpg(group, signal.SIGKILL)
-
-
-def left_of(groups: set[int], lines: list[bytes]) -> set[int]:
-    """The groups after some lines."""
-    left = set(groups)
-    for line in filter(None, lines):
-        if line.startswith(b"+"):
-            left.add(int(line[1:]))
-        else:
-            left.discard(int(line[1:]))
-    return left
 
 
 if __name__ == "__main__":

@@ -158,9 +158,6 @@ class Search:
         foreign = [id_ for id_ in ids if id_ not in self.documents_of]
         return len(foreign) <= FOREIGN * len(ids)
 
-    def _rises(self, id_):
-        return id_ in self.answers and self.answers[id_].rises
-
     def place(self, rankings: Mapping[str, Sequence[str]]) -> None:
         """Keep rankings with "" for an id that stands before, or is of no document.
 
@@ -199,8 +196,8 @@ class Search:
                 raise utils.InputError(self.name, problem, advice=advice)
             warning = f"{self.name}: {problem}. They count as not relevant"
             warnings.warn(warning, stacklevel=4)
-        rising = [id_ for id_ in rankings if self._rises(id_)]
-        if rising:
+        answers = self.answers
+        if rising := [id_ for id_ in rankings if id_ in answers and answers[id_].rises]:
             warnings.warn(
                 f"{self.name}: scores rise in {len(rising):,} of {len(rankings):,} "
                 f"rankings, as of query {rising[0]!r:.100}. Results are taken as they "
@@ -249,10 +246,11 @@ def own_searches(
     context. ValueError names the file or the search that cannot be used."""
     documents_of = {document["id"]: document["id"] for document in folder.documents}
     documents_of |= folder.chunks
+    runs = {
+        f"run: {name}": _of_run(name, folder, queries, documents_of)
+        for name in folder.runs
+    }
     own = {}
-    runs = {}
-    for name in folder.runs:
-        runs[f"run: {name}"] = _of_run(name, folder, queries, documents_of)
     with process.Loop() as loop:
         for program in programs_of(searching, loop):
             name = program.name

@@ -19,9 +19,10 @@ import time
 from asyncio.subprocess import PIPE
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from evaluate_retrieval.searching import call_files, guard, returned, serve
 
@@ -95,8 +96,8 @@ class Loop:
         is_ours: bool = False,
     ) -> list["Process"]:
         """n processes of a command, a list; see `Process`."""
-        options = {"folder": folder, "is_ours": is_ours, "tell_guard": self._tell_guard}
-        new = [Process(command, timeout, paths, **options) for _ in range(n)]
+        given = command, timeout, paths, folder, is_ours, self._tell_guard
+        new = [Process(*given) for _ in range(n)]
         self.processes += new
         return new
 
@@ -135,6 +136,7 @@ class UnreadableError(returned.FormError):
     """A line that may be no answer at all, or one to another query."""
 
 
+@dataclass(eq=False)
 class Process:
     """A process of a command, which is started when a query is asked.
 
@@ -149,32 +151,24 @@ class Process:
     always. excess: what was written beyond a line for each query, in words. Then it is
     unknown which answer belongs to which query."""
 
-    def __init__(
-        self,
-        command: list[str],
-        timeout: float,
-        paths: Mapping[str, str],
-        *,
-        folder: Path | None = None,
-        is_ours: bool = False,
-        tell_guard: Callable[[str], object] = str,
-    ):
-        self.command = command
-        self.timeout = timeout
-        self.paths = paths
-        self.folder = folder
-        self.is_ours = is_ours
-        self.echoes = is_ours
-        self.tell_guard = tell_guard
-        self.start_seconds = max(START_SECONDS, 10 * timeout)
-        self.process: Any = None  # of asyncio, while one runs
-        self.leader: Any = None  # of its group, while it has one
-        self.printed = ""
-        self.has_answered = False
-        self.slowest = 0.0
-        self.last: Any = None  # a message, and the ids that answered it
-        self.former: Any = None  # the same, of a process that broke down
-        self.excess = ""
+    command: list[str]
+    timeout: float
+    paths: Mapping[str, str]
+    folder: Path | None
+    is_ours: bool
+    tell_guard: Callable[[str], object]
+    process: Any = None  # of asyncio, while one runs
+    leader: Any = None  # of its group, while it has one
+    printed: str = ""
+    has_answered: bool = False
+    slowest: float = 0.0
+    last: Any = None  # a message, and the ids that answered it
+    former: Any = None  # the same, of a process that broke down
+    excess: str = ""
+
+    def __post_init__(self):
+        self.echoes = self.is_ours
+        self.start_seconds = max(START_SECONDS, 10 * self.timeout)
 
     async def start(self) -> None:
         """Start the process. FormError where that is impossible."""
@@ -488,48 +482,6 @@ def answer_in(
     return Answer(error=None, milliseconds=milliseconds, has_price=has_price, **answer)
 
 
-class Asked(Protocol):
-    """What is asked: a `Process`, or a function of this process."""
-
-    excess: str
-
-    async def answer(self, message: dict) -> Answer:
-        """The `Answer` to a message."""
-
-    async def confirm(self) -> None:
-        """See whether more comes than was asked."""
-
-
-async def answers_from(
-    processes: Sequence[Asked],
-    messages: dict[str, dict],
-    tell: Callable[[int], None],
-    ask: Callable,
-) -> dict[str, Answer]:
-    """The answers to messages, a dict of key: `Answer`. processes: share them.
-
-    ask: returns what one of them answers to a message.
-    tell: see `while_telling`, with the number of answers so far. They end after
-    IN_A_ROW messages that got no answer; then the last one has none either. They end,
-    too, where a process has excess."""
-    answers = {}
-    # one iterator for all: whichever process is free takes the next message
-    keys = iter(messages)
-    in_a_row = 0
-
-    async def work(process: Asked) -> None:
-        nonlocal in_a_row
-        for key in keys:
-            answers[key] = answer = await ask(process, messages[key])
-            in_a_row = in_a_row + 1 if isinstance(answer.error, OSError) else 0
-            if in_a_row >= IN_A_ROW or excess_of(processes):
-                return
-
-    works = asyncio.gather(*map(work, processes))
-    await while_telling(works, lambda: tell(len(answers)))
-    return answers
-
-
 async def while_telling(work: Awaitable, tell: Callable[[], object]) -> Any:
     """What is awaited. Meanwhile tell is called every TELL_EVERY seconds."""
 
@@ -543,14 +495,3 @@ async def while_telling(work: Awaitable, tell: Callable[[], object]) -> Any:
         return await work
     finally:
         telling.cancel()
-
-
-async def confirmed(processes: Sequence[Asked]) -> str:
-    """Confirm all processes, see `Process.confirm`: the excess of one, or ""."""
-    await asyncio.gather(*(process.confirm() for process in processes))
-    return excess_of(processes)
-
-
-def excess_of(processes: Sequence[Asked]) -> str:
-    """The excess of a process, or ""."""
-    return next((process.excess for process in processes if process.excess), "")

@@ -48,6 +48,7 @@ class Searching:
     paths: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass
 class Function:
     """A Python function of this process, which is asked as a `Process` is.
 
@@ -55,12 +56,10 @@ class Function:
     the thread ends with the process. function: of a query, see `serve.of_query`.
     paths: see `returned.ids_of`."""
 
-    excess = ""  # an answer is what was returned
-
-    def __init__(self, function, timeout, paths):
-        self.function = function
-        self.timeout = timeout
-        self.paths = paths
+    function: Callable
+    timeout: float
+    paths: dict[str, str]
+    excess: str = ""  # an answer is what was returned
 
     def _answered(self, message):
         """The answer as a program would write it, and read again: a dict."""
@@ -115,46 +114,59 @@ async def _in_a_thread(function, argument):
     return await outcome
 
 
+Asked = process.Process | Function
+
+
+async def _all_of(works):
+    await asyncio.gather(*works)
+
+
+@dataclass
 class Program:
     """The processes of a search, and the loop in which they live.
 
     rate: so many queries a second are asked at most."""
 
-    def __init__(
-        self,
-        name: str,
-        processes: Sequence[process.Asked],
-        loop: process.Loop,
-        rate: float = inf,
-    ):
-        self.name = name
-        self.processes = processes
-        self.pause = 1 / rate
-        self.turn = 0.0  # when the next query may be asked
-        self.loop = loop
+    name: str
+    processes: Sequence[Asked]
+    loop: process.Loop
+    rate: float = inf
+    turn: float = 0.0  # when the next query may be asked
 
     @property
     def excess(self) -> str:
         """What makes all answers unsure, see `process.Process`, or ""."""
-        return process.excess_of(self.processes)
+        return next((asked.excess for asked in self.processes if asked.excess), "")
 
     def confirmed(self) -> str:
         """The excess, after it is certain that no more can come."""
-        return self.loop.run(process.confirmed(self.processes))
+        self.loop.run(_all_of(asked.confirm() for asked in self.processes))
+        return self.excess
 
     def answers(self, messages: dict[str, dict]) -> dict[str, process.Answer]:
-        """The answers to messages, see `process.answers_from`.
+        """The answers to messages, a dict of key: `Answer`.
 
-        A bar says how it goes, or where it cannot be drawn the log."""
+        A bar says how it goes, or where it cannot be drawn the log. They end after
+        process.IN_A_ROW messages that got no answer; then the last one has none either.
+        They end, too, where there is an excess."""
         started = time.monotonic()
         bar = bar_of(len(messages), self.name)
+        answers = {}
+        # one iterator for all: whichever process is free takes the next message
+        keys = iter(messages)
+        in_a_row = 0
 
-        async def ask(asked: process.Asked, message: dict) -> process.Answer:
-            answer = await self._ask(asked, message)
-            bar.update()
-            return answer
+        async def work(asked: Asked) -> None:
+            nonlocal in_a_row
+            for key in keys:
+                answers[key] = answer = await self._ask(asked, messages[key])
+                bar.update()
+                in_a_row = in_a_row + 1 if isinstance(answer.error, OSError) else 0
+                if in_a_row >= process.IN_A_ROW or self.excess:
+                    return
 
-        def tell(n: int) -> None:
+        def tell() -> None:
+            n = len(answers)
             if n and not bar.disable:
                 return
             took = time.monotonic() - started
@@ -166,17 +178,18 @@ class Program:
                 log.info("%s: no answer yet, after %.0f s", self.name, took)
 
         with bar:
-            asking = process.answers_from(self.processes, messages, tell, ask)
-            return self.loop.run(asking)
+            works = _all_of(map(work, self.processes))
+            self.loop.run(process.while_telling(works, tell))
+        return answers
 
-    async def _ask(self, asked: process.Asked, message: dict) -> process.Answer:
+    async def _ask(self, asked: Asked, message: dict) -> process.Answer:
         """The `Answer` to a message, at its turn. Where a server asks to wait, all do,
         and that is no time of the query."""
         waited = 0.0
         while True:
             now = time.monotonic()
             turn = max(self.turn, now)
-            self.turn = turn + self.pause
+            self.turn = turn + 1 / self.rate
             await asyncio.sleep(turn - now)
             answer = await asked.answer(message)
             if not isinstance(answer.error, returned.BusyError):

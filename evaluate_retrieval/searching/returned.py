@@ -98,7 +98,7 @@ def ids_of(results: Any, paths: Mapping[str, str] = NO_PATHS) -> list[str]:
 
 
 def read_of(
-    results: Any, paths: Mapping[str, str] = NO_PATHS
+    results: Any, paths: Mapping[str, str]
 ) -> tuple[list[str], dict[str, list[str]], list[Any]]:
     """The ids of `ids_of`, those that lie elsewhere in the results, and the scores.
 
@@ -222,7 +222,7 @@ def listed(results: Any) -> Iterable:
         inner = part(results, name)
         if inner is not None and not callable(inner):
             return inner_list(name, inner)
-    if is_dict and results and are_scores(results.values()):
+    if is_dict and results and all(isinstance(n, Number) for n in results.values()):
         if results.keys() <= COUNTS:
             raise FormError(f"it returned {in_short(results)}: counts, and no ids")
         return sorted(results.items(), key=itemgetter(1), reverse=True)
@@ -254,11 +254,6 @@ def inner_list(name: str, inner: Any) -> Iterable:
         if is_of_ids or isinstance(part(inner[0], "hits"), (list, dict)):
             return inner_list("", inner[0])
     return listed(inner)
-
-
-def are_scores(values: Iterable[object]) -> bool:
-    """Whether all are numbers."""
-    return all(isinstance(value, Number) for value in values)
 
 
 def part(result: object, name: str) -> Any:
