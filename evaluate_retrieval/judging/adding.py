@@ -61,14 +61,10 @@ def add(
             pd.DataFrame(older) if is_first else with_defaults(read_judged(path).frame)
         )
         contents = {file: file.read_bytes() for file in files}
-        given = [_given_in(file, table, is_first) for file in files]
-        added = [
-            file
-            for file, grades in zip(files, given, strict=True)
-            if grades["is_new"].any()
-        ]
+        given = {file: _given_in(file, table, is_first) for file in files}
+        added = [file for file in files if given[file]["is_new"].any()]
         if added:
-            table, counts = several.with_grades(table, pd.concat(given))
+            table, counts = several.with_grades(table, pd.concat(given.values()))
             for name, n in counts.items():
                 if n:
                     log.info(COUNTED[name], f"{n:,}")

@@ -33,11 +33,9 @@ def in_order(pairs: pd.DataFrame, source: Path) -> pd.DataFrame:
     the order, so that no place tells a rank."""
     texts = pairs["query"].map(as_compared)
     sample = read_sample(source)
-    places: dict[str, float] = {}
+    places = {}
     if sample is not None:
-        places = dict(
-            zip(sample["query"].map(as_compared), sample["place"], strict=True)
-        )
+        places = sample.set_index(sample["query"].map(as_compared))["place"].to_dict()
     has_answer = (pairs["drawn"] == "answer").groupby(pairs["query_id"])
     keys = pd.DataFrame(
         {
@@ -95,7 +93,7 @@ def deal(
         left = [person for person in had.get(query_id, []) if person not in now]
         rows.append((";".join(sorted(now, key=ever.index)), ";".join(left)))
     dealt = pd.DataFrame(rows, pairs.index, ["people", "left"], dtype=str)
-    return pairs.assign(people=dealt["people"], left=dealt["left"])
+    return pairs.assign(**dealt)
 
 
 def _next_of(loads, together, n_each, n, stay):

@@ -62,7 +62,6 @@ def judge_next(
     hardly anything, and is asked last; of equal lists none is asked."""
     discounts = 1 / np.log2(np.arange(2, k + 2))
     rows = []
-    last = []
     for number, qrel in enumerate(queries["document"]):
         tops = [list(ranking[number][:k]) for ranking in rankings.values()]
         if all(top == tops[0] for top in tops):
@@ -72,10 +71,8 @@ def judge_next(
             adds = [discounts[top.index(id_)] if id_ in top else 0 for top in tops]
             if id_ and id_ not in qrel:
                 of_query.append((max(adds) - min(adds), number, id_))
-        of_query.sort(key=lambda row: -row[0])
-        rows += [row for row in of_query if row[0] > 0]
-        last += [row for row in of_query if row[0] == 0]
-    rows += last
+        rows += sorted(of_query, key=lambda row: -row[0])
+    rows.sort(key=lambda row: row[0] == 0)
     pairs = queries.iloc[[number for _, number, _ in rows]]
     pairs = pairs.assign(query=pairs["question"], document=[row[2] for row in rows])
     return pairs.assign(drawn="next")[corpus.TO_JUDGE]
@@ -165,5 +162,5 @@ def to_pool(
         searches = {"text": build({"text": 1})} | ours | own
     pairs = pooling.pool(queries, searches)
     places = dict(zip(queries["query_id"], range(len(queries)), strict=True))
-    by_place = pairs["query_id"].map(places)
-    return pairs.iloc[by_place.argsort(kind="stable")].reset_index(drop=True)
+    in_place = {"key": lambda ids: ids.map(places), "kind": "stable"}
+    return pairs.sort_values("query_id", ignore_index=True, **in_place)

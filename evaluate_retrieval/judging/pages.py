@@ -53,7 +53,7 @@ def judging_page(
     person: str,
     keys: Mapping[str, str],
     agreed: pd.DataFrame,
-    rules: Sequence[str] = (),
+    rules: Sequence[str],
     done: Sequence[int] = (),
     served: Mapping[str, Any] | None = None,
     given: Sequence[list[dict]] | None = None,
@@ -68,7 +68,8 @@ def judging_page(
     file = f"judgements-{person}.csv"
     by_id = {document["id"]: document for document in folder.documents}
     scale = scale_in(keys)
-    examples, practice = _examples(agreed, by_id, scale)
+    key_of = {each["grade"]: each["key"] for each in scale}
+    examples, practice = _examples(agreed, by_id, key_of)
     facts: dict[str, Any] = {
         "mode": "judge",
         "folder": folder.source.name,
@@ -90,7 +91,14 @@ def judging_page(
     words = JUDGING
     done_by_file = DONE
     if given is not None:
-        listed = zip(facts["pairs"], given, strict=True)
+        keyed = [
+            [
+                {**each, "grade": key_of.get(each["grade"], each["grade"])}
+                for each in told
+            ]
+            for told in given
+        ]
+        listed = zip(facts["pairs"], keyed, strict=True)
         facts |= {
             "mode": "settle",
             "minutes": MINUTES_TO_SETTLE,
@@ -170,14 +178,19 @@ def _stems(query, folder):
     return [re.sub(r"(?<=...)[iy]$", "", word) for word in words]
 
 
-def _texts(folder, pairs, by_id):
-    """Queries, documents and pairs for the page: a dict."""
-    first = pairs.drop_duplicates("query_id")
+def histories_of(folder: Folder) -> dict[str, str]:
+    """What was said before each query of a conversation, by query_id."""
     histories = {}
     for table in (folder.log, folder.unanswered, *folder.test.values()):
         if "history" in table:
-            rows = zip(table["query_id"], table["history"], strict=True)
-            histories |= dict(rows)
+            histories |= dict(zip(table["query_id"], table["history"], strict=True))
+    return histories
+
+
+def _texts(folder, pairs, by_id):
+    """Queries, documents and pairs for the page: a dict."""
+    first = pairs.drop_duplicates("query_id")
+    histories = histories_of(folder)
     queries = [
         {
             "query_id": row["query_id"],
@@ -221,11 +234,10 @@ def agreed_pairs(
     table = judgements[~judgements["query_id"].isin(asked)]
     told = table.get("grades", pd.Series("", table.index)).fillna("")
     given = told.map(lambda cell: re.findall(r"=([^;]+)", cell))
-    n_given = given.map(len)
     is_agreed = given.map(lambda each: len({*each}) < 2).astype(bool)
     table = table.assign(
         grade=table["grade"].map("{:g}".format),
-        is_of_one=n_given.astype(int) < 2,
+        is_of_one=given.map(len).astype(int) < 2,
         hash=(table["query"] + "\n" + table["document"]).map(corpus.short_hash),
     )
     table = table[is_agreed & table["grade"].isin(list(grades))]
@@ -233,9 +245,10 @@ def agreed_pairs(
     return table[["query", "document", "grade"]].reset_index(drop=True)
 
 
-def _examples(agreed, by_id, scale):
-    """One example of each grade, a dict by grade, and pairs to practise on, a list."""
-    key_of = {each["grade"]: each["key"] for each in scale}
+def _examples(agreed, by_id, key_of):
+    """One example of each grade, a dict by grade, and pairs to practise on, a list.
+
+    key_of: the key of each grade."""
     agreed = agreed[agreed["document"].isin(by_id)]
     firsts = agreed.groupby("grade", sort=False).head(1)
     is_usual = list(key_of) == list(MEANS)

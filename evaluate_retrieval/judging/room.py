@@ -188,8 +188,9 @@ def _taken_from(room, target, headers, body):
             return HTTPStatus.FORBIDDEN, "that is somebody else's"
         table = pd.DataFrame([row])
         utils.check_table(table, taking.SAVED, "grade")
-        saved = taking.of_this_folder(table, Path("grade"), room.folder, room.grades)
-        taking.take_in(room.folder.source, saved.rows)
+        place = Path("grade")
+        taken, _ = taking.of_this_folder(table, place, room.folder, room.grades)
+        taking.take_in(room.folder.source, taken)
     except (TypeError, ValueError, RecursionError) as error:
         return HTTPStatus.BAD_REQUEST, f"no grade: {error}"[:300]
     except OSError as error:  # a full disk: the page keeps the grade, and sends again

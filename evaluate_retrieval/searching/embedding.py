@@ -210,8 +210,10 @@ def _load_model(folder, _):
             device=vector_settings()["device"],
         )
     except (OSError, ValueError) as error:
-        wanted = f"no model there: {onnx_model.MODEL} with {onnx_model.TOKENIZER}, or"
-        wanted += " one of sentence-transformers"
+        wanted = (
+            f"no model there: {onnx_model.MODEL} with {onnx_model.TOKENIZER}, or one "
+            "of sentence-transformers"
+        )
         advice = "`make models` brings three"
         raise onnx_model.ModelError(folder, wanted, advice=advice) from error
     model.preprocess = _one_at_a_time(model.preprocess)
@@ -388,9 +390,7 @@ def _exchange(keys, new):
     """`_exchanged`; a warning says so where another process has the file for long."""
     try:
         return _exchanged(keys, new, locks.IN_SILENCE)
-    except sqlite3.OperationalError as error:
-        if getattr(error, "sqlite_errorcode", 0) & 255 != sqlite3.SQLITE_BUSY:
-            raise
+    except sqlite3.OperationalError:
         path = vector_settings()["store"]
         log.warning("%s: another process has it; this one waits a minute", path)
         return _exchanged(keys, new, 60)

@@ -5,7 +5,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,7 @@ WENT += ["repeated ids", "foreign ids", "p50 ms", "p95 ms"]  # columns of `how_i
 log = logging.getLogger(__name__)
 
 
+@dataclass(eq=False)
 class Search:
     """A search of your own, or a run: queries and k to an array of ids, (n_queries, k).
 
@@ -35,19 +36,15 @@ class Search:
     ids" and "foreign ids". All three grow as queries are asked. repeats: other runs of
     the same system, see `repeats.as_systems`."""
 
+    name: str
+    documents_of: Mapping[str, str]
+    program: Program | None = None
+    answers: dict[str, process.Answer] = field(default_factory=dict)
+    is_unsure: bool = False  # whether more may come than was asked
+    placed: dict[str, list[str]] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+    repeats: list["Search"] = field(default_factory=list)
     origin = "own"
-
-    def __init__(
-        self, name: str, documents_of: Mapping[str, str], program: Program | None = None
-    ):
-        self.name = name
-        self.documents_of = documents_of
-        self.program = program
-        self.answers = {}
-        self.is_unsure = False  # whether more may come than was asked
-        self.placed = {}
-        self.counts = Counter()
-        self.repeats: list[Search] = []
 
     def __call__(self, queries: utils.Queries, k: int = 100) -> utils.Rankings:
         return utils.pad([ids or [] for ids in self.find(queries)], k)
@@ -114,14 +111,6 @@ class Search:
             }
             self.placed = {}
             self.counts.clear()
-
-    @property
-    def n_empty(self) -> int:
-        """For how many of the queries that were ranked it finds nothing."""
-        failed = self.errors
-        return sum(
-            not any(ids) for id_, ids in self.placed.items() if id_ not in failed
-        )
 
     @property
     def errors(self) -> dict[str, str]:
@@ -300,7 +289,8 @@ def went(search: Search) -> Went:
     has none. Nor has one that finds nothing for any query, as where its index is
     empty."""
     errors = search.errors
-    n_empty = search.n_empty
+    lists = [ids for id_, ids in search.placed.items() if id_ not in errors]
+    n_empty = sum(not any(ids) for ids in lists)
     n_ranked = len(search.placed)
     failed_often = len(errors) > MOST_FAILED * len(search.answers)
     return Went(
@@ -371,15 +361,15 @@ def how_it_went(searches: Mapping[str, Search]) -> pd.DataFrame:
         for number, run in enumerate(search.repeats, 2):
             runs[f"{name}, run {number}"] = run
     for name, search in runs.items():
+        how = went(search)
         if search.counts["queries"]:
-            rows[name] = dict(search.counts) | {"find nothing": search.n_empty}
+            rows[name] = dict(search.counts) | {"find nothing": how.n_empty}
         if search.answers:  # of a program, and asked
             times = search.milliseconds
-            errors = search.errors
             rows[name] |= {
-                "failed": len(errors),
-                "share failed": len(errors) / len(times),
-                "first error": next(iter(errors.values()), ""),
+                "failed": how.n_failed,
+                "share failed": how.n_failed / how.n_asked,
+                "first error": how.first,
                 "p50 ms": np.percentile(times, 50),
                 "p95 ms": np.percentile(times, 95),
             }

@@ -8,7 +8,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
@@ -64,11 +64,8 @@ class Function:
     def _answered(self, message):
         """The answer as a program would write it, and read again: a dict."""
         query = {name: message[name] for name in message if name != serve.SEARCH}
-        loop = asyncio.new_event_loop()
-        try:
+        with closing(asyncio.new_event_loop()) as loop:
             return serve.answer_by(self.function, query, loop, self.paths)
-        finally:
-            loop.close()
 
     async def confirm(self) -> None:
         """Nothing is left to come."""
@@ -234,25 +231,18 @@ def programs_of(searching: Searching, loop: process.Loop) -> Iterator[Program]:
         try:
             request = address.request_of(name, table)
             paths = request.get("paths", searching.paths)
-            words = _words_of(request, paths)
+            is_ours = "url" in request
+            # a program of ours asks an address: so both speak one protocol
+            words = [sys.executable, ASK, json.dumps(request), json.dumps(paths)]
+            if not is_ours:
+                words = shlex.split(request["command"])
         except ValueError as error:
             place = (file, f"{name}: {error}") if file else (name, str(error))
             raise utils.InputError(*place) from error
         processes = processes_of(
-            words,
-            paths=paths,
-            folder=file.parent if file else None,
-            is_ours="url" in request,
+            words, paths=paths, folder=file.parent if file else None, is_ours=is_ours
         )
         yield Program(name, processes, loop, request.get("rate", inf))
-
-
-def _words_of(request, paths):
-    """The words that start a program of yours, or ours that asks an address: so both
-    speak one protocol. ValueError where a quote is open."""
-    if "command" in request:
-        return shlex.split(request["command"])
-    return [sys.executable, ASK, *map(json.dumps, [request, paths])]
 
 
 def _tables_in(path):
