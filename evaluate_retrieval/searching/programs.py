@@ -114,7 +114,7 @@ async def _in_a_thread(function, argument):
 Asked = process.Process | Function
 
 
-async def _all_of(works):
+async def _in_parallel(works):
     await asyncio.gather(*works)
 
 
@@ -137,7 +137,7 @@ class Program:
 
     def confirmed(self) -> str:
         """The excess, after it is certain that no more can come."""
-        self.loop.run(_all_of(asked.confirm() for asked in self.processes))
+        self.loop.run(_in_parallel(asked.confirm() for asked in self.processes))
         return self.excess
 
     def answers(self, messages: dict[str, dict]) -> dict[str, process.Answer]:
@@ -175,7 +175,7 @@ class Program:
                 log.info("%s: no answer yet, after %.0f s", self.name, took)
 
         with bar:
-            works = _all_of(map(work, self.processes))
+            works = _in_parallel(map(work, self.processes))
             self.loop.run(process.while_telling(works, tell))
         return answers
 
