@@ -263,7 +263,8 @@ def embed(
     vectors = _exchange(keys.values(), {})
     new = [text for text in keys if keys[text] not in vectors]
     if new:  # else no model is loaded
-        lengths = _lengths(new, model)
+        loaded = embedding_model(model)
+        lengths = _lengths(new, loaded)
         # where no terminal or notebook can redraw a bar, it is a line now and then
         redraws = sys.stderr.isatty() or "ipykernel" in sys.modules
         with tqdm(
@@ -275,7 +276,7 @@ def embed(
             mininterval=0.1 if redraws else LINE_SECONDS,
             bar_format=None if redraws else "{l_bar}{bar:20}{r_bar}\n",
         ) as bar:
-            for batch, encoded in _encode(new, lengths, model, role):
+            for batch, encoded in _encode(new, lengths, loaded, role):
                 made = dict(zip(map(keys.get, batch), encoded, strict=True))
                 _exchange([], made)
                 vectors |= made
@@ -318,14 +319,13 @@ def _look_up(texts, **_):
     return np.array(rows, np.float32).reshape(-1, dimension)
 
 
-def _encode(texts, lengths, name, role):
+def _encode(texts, lengths, model, role):
     """Yield some of the texts and their unit vectors, until all are encoded.
 
     lengths: see `_lengths`.
     On a processor each core encodes a batch of its own. This is faster than
     all cores on one batch. Without EMBEDDING_DEVICE, sentence-transformers
     takes a GPU where there is one."""
-    model = embedding_model(name)
     encode = partial(getattr(model, f"encode_{role}"), normalize_embeddings=True)
     batches = _batches(texts, lengths)
     with _pool_for(model) as pool:
@@ -382,7 +382,7 @@ def _batches(texts, lengths):
 
 def _lengths(texts, model):
     """About how many characters the model reads of each text, {text: number}."""
-    longest = 4 * (getattr(embedding_model(model), "max_seq_length", None) or 1_000)
+    longest = 4 * (getattr(model, "max_seq_length", None) or 1_000)
     return {text: min(len(text), longest) for text in texts}
 
 

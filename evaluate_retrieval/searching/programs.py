@@ -163,16 +163,14 @@ class Program:
                     return
 
         def tell() -> None:
-            n = len(answers)
-            if n and not bar.disable:
-                return
             took = time.monotonic() - started
-            if n:
+            if not answers:
+                log.info("%s: no answer yet, after %.0f s", self.name, took)
+            elif bar.disable:
+                n = len(answers)
                 seconds = took / n * (len(messages) - n)
                 line = "%s: %d of %d queries asked, about %.0f s left"
                 log.info(line, self.name, n, len(messages), seconds)
-            else:
-                log.info("%s: no answer yet, after %.0f s", self.name, took)
 
         with bar:
             works = _in_parallel(map(work, self.processes))
