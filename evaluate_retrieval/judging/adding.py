@@ -68,13 +68,11 @@ def add(
             for name, n in counts.items():
                 if n:
                     log.info(COUNTED[name], f"{n:,}")
-        before = table.get("weight")
+        before = table
         table = sample.judged_with_weights(table, weights or {})
         # --more gives new weights to what has some
-        is_weighed = (
-            not is_first and before is not None and not table["weight"].equals(before)
-        )
-        if added or is_weighed:
+        is_weighed = "weight" in before and not table.equals(before)
+        if added or (is_weighed and not is_first):
             blank = table.columns[(table == "").all()].difference(corpus.JUDGED_COLUMNS)
             write_table(table.drop(columns=blank), path, keep_former=True)
         for file in added:

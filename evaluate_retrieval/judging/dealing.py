@@ -103,16 +103,16 @@ def _next_of(loads, together, n_each, n, stay):
     least = min(loads.values())
     chosen = list(stay)
     while len(chosen) < n_each:
-        waiting = [person for person in loads if person not in chosen]
         keys = {
             person: (
                 loads[person] > least + n,
                 sum(together[frozenset([person, each])] for each in chosen),
                 loads[person],
             )
-            for person in waiting
+            for person in loads
+            if person not in chosen
         }
-        chosen.append(min(waiting, key=keys.__getitem__))
+        chosen.append(min(keys, key=keys.__getitem__))
     return chosen
 
 

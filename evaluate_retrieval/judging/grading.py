@@ -62,7 +62,7 @@ def append_rows(path: Path, columns: list[str], rows: list[list[str]]) -> None:
         open(path, "ab").close()
         with locks.held(path):
             header, is_there = _header_for(path, columns)
-            table = pd.DataFrame(rows, columns=columns)
+            table = pd.DataFrame(rows, columns=columns, dtype=object)
             lines = table.reindex(columns=header, fill_value="").to_numpy().tolist()
             with open(path, "ab") as file:
                 whole, _ = _whole_lines(path)

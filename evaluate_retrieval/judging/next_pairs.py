@@ -30,11 +30,10 @@ def next_to_judge(
     be told from it. Empty where judged queries do not decide."""
     if folder.decides != "judged":
         return pd.DataFrame(columns=corpus.TO_JUDGE)
-    leaders = leaders_of(results, verdict)
     whole = results.whole
     rankings = {
         f"{name} {number}": ids
-        for name in leaders
+        for name in leaders_of(results, verdict)
         for number, ids in enumerate(whole.lists_of(name))
     }
     return judge_next(rankings, whole.queries, folder.measure.k).head(MOST_PAIRS)

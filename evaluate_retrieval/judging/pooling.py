@@ -58,10 +58,11 @@ def pool(
     searches: a dict of name: search function. A DataFrame with the columns
     corpus.TO_JUDGE: without ranks, and without the name of a search."""
     rankings = [utils.run_search(queries, search, k) for search in searches.values()]
-    pools = []
-    for of_query in zip(*rankings, strict=True):
-        # a set has another order in each run, and so would have what is drawn below
-        pools.append(sorted(set().union(*of_query) - {""}))
+    # a set has another order in each run, and so would have what is drawn below
+    pools = [
+        sorted(set().union(*of_query) - {""})
+        for of_query in zip(*rankings, strict=True)
+    ]
     pairs = queries.rename(columns={"question": "query"}).assign(document=pools)
     pairs = pairs.explode("document").dropna(subset="document")
     pairs = pairs.assign(drawn="pool")[corpus.TO_JUDGE]

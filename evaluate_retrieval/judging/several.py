@@ -35,13 +35,11 @@ def is_new(given: pd.DataFrame, table: pd.DataFrame, n_added: int) -> pd.Series:
     keys = pair_keys(given)
     cells = table.get("times", pd.Series("", table.index))
     times = dict(zip(pair_keys(table), cells.map(told_in), strict=True))
-    rows = zip(keys, given["judge"], given["time"], given["row"], strict=True)
-    new = []
-    for key, person, time, row in rows:
-        before = times.get(key, {}).get(person, "")
-        is_later = time > before if before else row >= n_added
-        new.append(key not in times or is_later)
-    return pd.Series(new, given.index, dtype=bool)
+    people = zip(keys, given["judge"], strict=True)
+    former = [times.get(key, {}).get(person, "") for key, person in people]
+    before = pd.Series(former, given.index, dtype=str)
+    is_later = (given["time"] > before).where(before != "", given["row"] >= n_added)
+    return is_later | ~keys.isin(times)
 
 
 def with_grades(
