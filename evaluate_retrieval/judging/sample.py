@@ -128,7 +128,6 @@ def sample_of(folder: Folder, n_more: int = 0) -> tuple[pd.DataFrame, list[str]]
     log are counted, and not drawn: a sample that changes with its log is none."""
     table = kept_sample(folder.source)
     sentences = []
-    known = {""} if table is None else {"", *map(as_compared, table["query"])}
     if table is None:
         judged = folder.judgements["query"]
         table = draw(folder.log, judged=judged)
@@ -137,8 +136,10 @@ def sample_of(folder: Folder, n_more: int = 0) -> tuple[pd.DataFrame, list[str]]
         compared = table["query"].map(as_compared)
         if n_judged := compared.isin({*judged.map(as_compared)}).sum():
             sentences.append(f"{n_judged:,} of them were judged before")
-    elif n_new := len({*map(as_compared, folder.log["question"])} - known):
-        sentences.append(f"queries new in the log, not in its {SAMPLE}: {n_new:,}")
+    else:
+        known = {"", *map(as_compared, table["query"])}
+        if n_new := len({*map(as_compared, folder.log["question"])} - known):
+            sentences.append(f"queries new in the log, not in its {SAMPLE}: {n_new:,}")
     if n_more:
         before = table["drawn"].sum()
         table = weighed(table.assign(drawn=table["place"] <= before + n_more))

@@ -30,7 +30,7 @@ def watch() -> None:
     """Kill the groups of processes that are left when no more lines come.
 
     A line has + and the number of a group that was started, or - and that of one that
-    was ended. An empty one says nothing."""
+    was ended."""
     parent = os.getppid()
     groups: set[int] = set()
     rest = b""
@@ -46,7 +46,7 @@ def watch() -> None:
         if not content:
             break
         *lines, rest = (rest + content).split(b"\n")
-        for line in filter(None, lines):
+        for line in lines:
             change = groups.add if line.startswith(b"+") else groups.discard
             change(int(line[1:]))
     for group in groups:

@@ -172,7 +172,6 @@ class Process:
 
     async def start(self) -> None:
         """Start the process. FormError where that is impossible."""
-        self.tell_guard("")  # so that the guard is there first
         try:
             if HAS_GROUPS:
                 self._lead()

@@ -386,7 +386,7 @@ def test_the_guard_ends_what_was_started_and_not_ended():
     ]
     numbers = [each.pid for each in started]
     watch = subprocess.Popen([sys.executable, guard.__file__], stdin=subprocess.PIPE)
-    lines = f"\n+{numbers[0]}\n+{numbers[1]}\n-{numbers[0]}\n+{numbers[2]}\n"
+    lines = f"+{numbers[0]}\n+{numbers[1]}\n-{numbers[0]}\n+{numbers[2]}\n"
     watch.communicate(lines.encode(), timeout=60)
     assert [started[1].wait(60), started[2].wait(60)] == [-signal.SIGKILL] * 2
     assert started[0].poll() is None
