@@ -52,12 +52,11 @@ def _agreement_figures(part):
     figures: dict[str, float] = {"pairs": int(drawn[0, 0])}
     for name, of_sums in MEASURES.items():
         values = of_sums(drawn)
-        figures[name] = float(values[0])
+        figures[name] = values[0]
         ends = [np.nan, np.nan]
         if len(sums) > 1 and not np.isnan(values).all():
             ends = np.nanquantile(values, INTERVAL_ENDS)
-        figures[f"{name}_low"] = float(ends[0])
-        figures[f"{name}_high"] = float(ends[1])
+        figures[f"{name}_low"], figures[f"{name}_high"] = ends
     return figures
 
 

@@ -192,7 +192,7 @@ def answer_of(results: Any, paths: Mapping[str, str] = NO_PATHS) -> dict[str, An
 
 def has_price(answer: Any) -> bool:
     """Whether an answer or a call says what it costs, and that is something."""
-    return any(bool(part(answer, name)) for name in PRICES)
+    return any(part(answer, name) for name in PRICES)
 
 
 def tokens_in(answers: Iterable[Any]) -> dict[str, float]:
