@@ -120,8 +120,9 @@ def bench_encoding(documents):
 
 def encode(texts, model):
     """Vectors as `embed` makes them, none of which is kept."""
-    lengths = embedding._lengths(texts, model)
-    list(embedding._encode(texts, lengths, model, "document"))
+    loaded = embedding.embedding_model(model)
+    lengths = embedding._lengths(texts, loaded)
+    list(embedding._encode(texts, lengths, loaded, "document"))
 
 
 def bench_elasticsearch(es, documents, questions):
