@@ -24,9 +24,9 @@ from evaluate_retrieval.measuring import (
     scored,
 )
 from evaluate_retrieval.measuring.estimand import estimand, kind_of_judgements
-from evaluate_retrieval.reading import needs, trec
+from evaluate_retrieval.reading import trec
 from evaluate_retrieval.reading.folder import Folder
-from evaluate_retrieval.reading.kept import first_kind, keep_first_kind
+from evaluate_retrieval.reading.kept import first_kind, freeze, keep_first_kind
 from evaluate_retrieval.searching.own import costs_of
 from evaluate_retrieval.words.constants import FEW, FORBIDDEN, MARGIN, UNDECIDED
 
@@ -228,9 +228,7 @@ def _keep_look(folder, measured, look):
         return
     if folder.decides == "judged":
         ids = trec.query_ids(measured.queries)
-        problem = needs.freeze(
-            folder.source, dict(zip(ids, measured.groups, strict=True))
-        )
+        problem = freeze(folder.source, dict(zip(ids, measured.groups, strict=True)))
         if problem:
             log.info(problem)
     write_where_possible(folder.source, look)

@@ -1,34 +1,47 @@
-"""forbidden.csv: the documents that a query, or whoever has a role, must not see."""
+"""Documents that a query, or whoever has a role, must not see: by grades, and by
+forbidden.csv."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.reading.files import read_csv
 
 FORBIDDEN_FILE = "forbidden.csv"
 Barred = dict[str, set[str]]
 
 
+def by_grades(judged: Sequence[pd.DataFrame], twins: Mapping[str, list[str]]) -> Barred:
+    """The documents that a query must not show: by query id, a set of ids.
+
+    Those with a grade below 0, and others with the same text. judged: tables with
+    query_id, document and grade."""
+    forbidden: Barred = {}
+    for table in judged:
+        rows = table[table["grade"].astype(float) < 0]
+        for query_id, id_ in zip(rows["query_id"], rows["document"], strict=True):
+            forbidden.setdefault(query_id, set()).update([id_, *twins.get(id_, ())])
+    return forbidden
+
+
 def with_file(
     forbidden: Barred,
+    table: pd.DataFrame,
     folder: Path,
-    queries: list[pd.DataFrame],
+    queries: Sequence[pd.DataFrame],
     ids: Mapping[str, list[str]],
 ) -> tuple[Barred, list[str]]:
     """The forbidden ids of each query, also those of the file, by its id; and notes.
 
-    forbidden: by grades. queries: tables with query_id, question or query, and perhaps
-    role. ids: of each document or chunk, the documents that it forbids. A row of the
-    file has a document, and a query (its id or its text) or a role: that of many
-    queries. ValueError for a row with neither, and for a query or a role that is not
-    there."""
-    path = folder / FORBIDDEN_FILE
-    if not path.is_file():
+    forbidden: by grades. table: of the file in a folder. queries: tables with query_id,
+    question or query, and perhaps role. ids: of each document or chunk, the documents
+    that it forbids. A row of the file has a document, and a query (its id or its text)
+    or a role: that of many queries. ValueError for a row with neither, and for a query
+    or a role that is not there."""
+    if table.empty:
         return forbidden, []
-    table = read_csv(path, ["document"])
+    path = folder / FORBIDDEN_FILE
     table = table.reindex(columns=["query", "role", "document"], fill_value="")
     names = table[["query", "role"]].apply(lambda column: column.str.strip())
     is_blank = (names == "").all(axis=1)

@@ -61,15 +61,17 @@ def as_run(table: Table, settings: Settings) -> Table:
 
 
 def read_runs(
-    paths: Iterable[Path],
-    tables: Iterable[Table],
-    ids: Collection[str],
-    by_text: Mapping[str, str],
+    paths: Iterable[Path], tables: Iterable[Table], known: Iterable[Table]
 ) -> dict[str, dict[str, list[str]]]:
     """Runs by the name of their file: dicts of query id: ids, best first.
 
-    paths: see `read_run`. tables: see `ranked_by`. ValueError names two files of one
-    name."""
+    paths: see `read_run`. tables: see `ranked_by`. known: queries, judgements and
+    documents, whose ids and words count. ValueError names two files of one name."""
+    none = pd.DataFrame(columns=["query_id", "query", "id", "document"])
+    frame = pd.concat([none, *(table.frame for table in known)])
+    ids = {*frame[["id", "query_id", "document"]].to_numpy().ravel()}
+    texts = frame["query"].dropna().str.strip()
+    by_text = dict(zip(texts, frame["query_id"].dropna(), strict=True))
     sources = [(path, "", partial(read_run, path, ids)) for path in paths]
     for table in tables:
         reader = partial(ranked_by, table, by_text)
