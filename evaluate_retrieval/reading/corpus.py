@@ -128,7 +128,7 @@ def numbers_of(
     return numbers
 
 
-def is_placeholder(questions: pd.Series) -> pd.Series:
+def _is_placeholder(questions):
     """Which questions of a Series are placeholders such as 'question1'."""
     form = r"[\W_]*questions?[\W_]*\d*[\W_]*"
     return questions.str[:99].str.fullmatch(form, case=False)
@@ -212,7 +212,7 @@ def ground_truth_from(
     name: of the file, for messages. ValueError names row and column."""
     table = rows_of_documents(table, courses, name)
     problem = "questions are placeholders, such as 'question1'"
-    _warn_of_rows(name, is_placeholder(table["question"]), problem)
+    _warn_of_rows(name, _is_placeholder(table["question"]), problem)
     _warn_of_rows(
         name, table.duplicated(utils.GROUND_TRUTH_COLUMNS), "rows repeat an earlier row"
     )
@@ -232,10 +232,10 @@ def ground_truth_from(
             also=list(map(" ".join, kept)), need=table["document"].map(needs)
         )
     questions = _by_conversation(table.reset_index(drop=True))
-    return with_history(with_weights(questions, name), name)
+    return with_history(_with_weights(questions, name), name)
 
 
-def with_weights(queries: utils.Queries, name: str | Path) -> utils.Queries:
+def _with_weights(queries, name):
     """Queries with their column weight, if there is one, as numbers above 0.
 
     It says how often a query counts. name: of the file, for errors."""
@@ -333,7 +333,7 @@ def queries_of_grades(
     queries = groups.first().reset_index().rename(columns={"query": "question"})
     queries = queries.reindex(columns=[*QUERY_COLUMNS, *own], fill_value="")
     queries = _with_columns_of_log(queries, log)
-    queries = with_history(with_weights(queries, name), name)
+    queries = with_history(_with_weights(queries, name), name)
     qrels = [part.set_index("document")["grade"].to_dict() for _, part in groups]
     return queries.assign(need=needs_of(queries, qrels, frozen)), qrels
 

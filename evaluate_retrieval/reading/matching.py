@@ -27,7 +27,7 @@ def of_documents(
     chunks: dict[str, str],
     opened: list[Table],
     with_gone: bool,
-    separator: str = ";",
+    separator: str,
 ) -> tuple[pd.DataFrame, list[str]]:
     """Judgements of documents that are there: also by a context, and of a chunk.
 
@@ -52,7 +52,7 @@ def of_documents(
     # of many documents each form takes time, and mostly all ids are known
     if unknown and not with_gone:
         found = nearest(unknown, ids)
-        by_title = titled([id_ for id_ in unknown if id_ not in found], documents)
+        by_title = _titled([id_ for id_ in unknown if id_ not in found], documents)
         judged["document"] = judged["document"].replace(found | by_title)
         how = "ids of documents are found by their file name, or what they begin or"
         notes += _note_on(path.name, found, f"{how} end with")
@@ -187,7 +187,7 @@ def nearest(unknown: Iterable[str], ids: dict[str, str]) -> dict[str, str]:
     return matches
 
 
-def titled(names: Iterable[str], documents: utils.Documents) -> dict[str, str]:
+def _titled(names, documents):
     """For titles the only document that has each: a dict of title: id.
 
     Blanks and capitals make no difference."""

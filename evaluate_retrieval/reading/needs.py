@@ -9,7 +9,7 @@ only where they overlap with one such need: a label is what a person said, so no
 document links two labels. docs/evidence/needs.md says why these limits."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from unicodedata import normalize
@@ -72,7 +72,7 @@ def needs_of(
     codes = _joined(codes, _same(stated))
     is_stated = (kept != "") | (stated[0] != "") | (stated[1] != "")
     codes = np.where(is_stated, codes[: len(queries)], OPEN)
-    codes = _joined(codes, overlaps(qrels, limits))
+    codes = _joined(codes, _overlaps(qrels, limits))
     return _called(codes, [kept, *stated, queries["question"].map(name_of)])
 
 
@@ -98,9 +98,7 @@ def best_documents(qrel: utils.Qrel) -> list[str]:
     return [document for document, grade in qrel.items() if grade == top > 0]
 
 
-def overlaps(
-    qrels: Iterable[utils.Qrel], limits: Limits = LIMITS
-) -> scipy.sparse.csr_array:
+def _overlaps(qrels, limits):
     """Which queries ask for the same, see `Limits`: a sparse matrix of queries."""
     best = list(map(best_documents, qrels))
     rows = np.repeat(np.arange(len(best)), list(map(len, best)))

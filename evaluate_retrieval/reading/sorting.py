@@ -27,7 +27,6 @@ from evaluate_retrieval.reading.kinds import (
     Traits,
     has,
     kind_of_sheet,
-    kind_of_table,
     traits_of,
     why_unread,
 )
@@ -190,12 +189,7 @@ class Sorted:
 
     def _take_documents(self, waiting):
         """Put what holds the documents where it belongs; of `waiting` these tables."""
-        kinds = {look.table: look.kind for look in waiting}
-
-        def kind(table: Table) -> str:
-            return kinds.get(table) or kind_of_table(table, self.settings)
-
-        chosen = documents_in(self.listing, self.settings, list(kinds), kind)
+        chosen = documents_in(self.listing, self.settings, waiting)
         for table in chosen.tables:
             self._put("documents", table)
         for path in chosen.paths:

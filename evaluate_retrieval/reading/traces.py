@@ -50,7 +50,7 @@ def traces_of(tables: Sequence[Table], id_name: str = "") -> Traces:
     A query is one text, however often it came, or one turn of a conversation. Of
     several lists for a query the one that ended last counts."""
     spans = chain(*(attributes_in(table.frame) for table in tables))
-    names = (id_name.lower(), *ID_NAMES) if id_name else ID_NAMES
+    names = f"{id_name.lower()} or {ID_NAMES}" if id_name else ID_NAMES
     retrievals, roots, silent = recorded_in(spans, names)
     asked = [each for each in silent if each.query]
     # where no list was recorded there is a log and no run
@@ -111,7 +111,7 @@ def _questions_of(retrievals, roots):
         )
     columns = ["session", "query", "documents", "calls", "n_lists", "is_agent"]
     table = pd.DataFrame(rows, columns=columns).astype({"is_agent": bool})
-    return with_ids(table)
+    return _with_ids(table)
 
 
 def _ranked(runs):
@@ -127,10 +127,10 @@ def _ranked(runs):
 
 
 def _ids_shown(documents):
-    return [id_ or made_id(text) for id_, text in documents]
+    return [id_ or _made_id(text) for id_, text in documents]
 
 
-def made_id(text: str) -> str:
+def _made_id(text):
     """The id of a document of which only the text was recorded, or ""."""
     return "t" + corpus.short_hash(text) if text else ""
 
@@ -143,13 +143,13 @@ def _texts_of(retrievals):
     made: dict[str, str] = {}
     for id_, text in chain(*(each.documents for each in retrievals)):
         if text:
-            shown[id_ or made_id(text)] = text
+            shown[id_ or _made_id(text)] = text
         if text and not id_:
-            made[made_id(text)] = text
+            made[_made_id(text)] = text
     return shown, made
 
 
-def with_ids(table: pd.DataFrame) -> pd.DataFrame:
+def _with_ids(table):
     """Questions of traces with query_id, and where sessions have several, with
     conversation and turn.
 

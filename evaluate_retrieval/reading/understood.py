@@ -195,9 +195,8 @@ def _understood(
     if taken.kind in kinds.JUDGEMENTS and "grade" in sources:
         cells = frame[sources["grade"]].astype(object).fillna("").map(str)
         grades = cells.map(lambda cell: columns.number_in(cell, settings.grades))
-        words = list(
-            cells[~grades.str.fullmatch(graded.GRADE) & (cells != "")].unique()
-        )
+        is_word = ~grades.str.fullmatch(graded.GRADE) & (cells != "")
+        words = list(cells[is_word].unique())
     return Understood(
         taken=taken,
         place=f"{place}, sheet {table.sheet}" if table.sheet else place,
@@ -278,14 +277,14 @@ def _columns_text(
 
 def _are_equal(tables: Sorted, others: Sorted) -> bool:
     """Whether the same tables with the same cells came out of two ways of sorting."""
-    sides = [list(each.all()) for each in (tables, others)]
-    are_as_many = all(
-        len(getattr(tables, kind)) == len(getattr(others, kind)) for kind in TABLES
-    )
-    return are_as_many and all(
-        table.path == other.path and table.frame.equals(other.frame)
-        for table, other in zip(*sides, strict=True)
-    )
+    for kind in TABLES:
+        sides = (getattr(tables, kind), getattr(others, kind))
+        if len(sides[0]) != len(sides[1]) or not all(
+            table.path == other.path and table.frame.equals(other.frame)
+            for table, other in zip(*sides, strict=True)
+        ):
+            return False
+    return True
 
 
 def _shared(tables: list[Understood]) -> dict[str, dict[str, str]]:
@@ -321,17 +320,14 @@ def _text_of(
             for name, listed in names.items()
             if listed
         }
-    default = Settings()
     top = {
-        "encoding": (settings.encoding, default.encoding, "cp1252"),
-        "separator": (settings.separator, default.separator, default.separator),
-        "no_answer": (settings.no_answer, default.no_answer, default.no_answer),
-        "documents_are": (settings.are_documents, default.are_documents, "pages"),
+        "encoding": (settings.encoding, None, "cp1252"),
+        "separator": (settings.separator, ";", ";"),
+        "no_answer": (settings.no_answer, "NONE", "NONE"),
+        "documents_are": (settings.are_documents, "", "pages"),
     }
     rows = [
-        Row(name, quoted(example), is_live=False)
-        if value is None or value == usual
-        else Row(name, quoted(value), is_live=True)
+        Row(name, quoted(str(example if value == usual else value)), value != usual)
         for name, (value, usual, example) in top.items()
     ]
     words = dict.fromkeys(word for each in tables for word in each.words)
