@@ -3,7 +3,7 @@
 It is read in four steps: its files are listed (`listing`), opened (`opening`), sorted
 into what they are (`sorting`), and joined (`joining`)."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -72,17 +72,17 @@ class Folder:
     language: str
     notes: list[str]
     chunks: dict[str, str]
-    answers: pd.DataFrame = field(default_factory=pd.DataFrame)
+    answers: pd.DataFrame
+    judged_in: str
+    sample: pd.DataFrame | None
+    declared: str
+    forbidden: dict[str, set[str]]
+    results: dict[str, str]
+    repeats: dict[str, list[str]] | None
+    calls: dict[str, list[dict]]
     measure: Any = None
-    judged_in: str = ""
-    sample: pd.DataFrame | None = None
-    declared: str = ""
-    forbidden: dict[str, set[str]] = field(default_factory=dict)
-    results: dict[str, str] = field(default_factory=dict)
-    repeats: dict[str, list[str]] | None = None
     only_answered: bool = False
     sealed: "Folder | None" = None
-    calls: dict[str, list[dict]] = field(default_factory=dict)
 
     @property
     def decides(self) -> str | None:
@@ -218,11 +218,15 @@ def read(
         tables.answers, documents, language
     )
     graded, on_grades = joining.graded_pairs([*found, cited], chunks, log, twins)
-    barred = forbidden.by_grades(found if settings.are_forbidden else [], twins)
-    ids = {id_: twins.get(id_, [id_]) for id_ in courses}
-    ids |= {id_: ids[whole] for id_, whole in chunks.items() if whole in ids}
-    barred, on_forbidden = forbidden.with_file(
-        barred, own.forbidden, listing.top, [*found, log], ids
+    whole = {id_: twins.get(id_, [id_]) for id_ in courses}
+    parts = {id_: whole[of] for id_, of in chunks.items() if of in whole}
+    barred, on_forbidden = forbidden.forbidden_of(
+        found,
+        log,
+        parts | whole,
+        own.forbidden,
+        listing.top,
+        below_zero=settings.are_forbidden,
     )
     name = joining.files_named(judged)
     queries, qrels = corpus.queries_of_grades(graded, name, log, own.needs)
@@ -250,7 +254,7 @@ def read(
         *clicks.click_notes(tables.events, [*tables.traced, *asked], graded, relevant),
         *on_language,
     ]
-    whole = Folder(
+    folder = Folder(
         source=source,
         documents=documents,
         development=development,
@@ -271,7 +275,7 @@ def read(
         repeats=settings.repeats,
         calls=calls,
     )
-    return _without_sealed(whole, own.sealed)
+    return _without_sealed(folder, own.sealed)
 
 
 def read_log(source: Path) -> tuple[pd.DataFrame, set[str], list[str]]:

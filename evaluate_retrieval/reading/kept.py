@@ -130,9 +130,8 @@ def freeze(folder: Path, needs: Mapping[str, str]) -> str:
 
 def first_kind(source: Path) -> str | None:
     """Of which kind the judgements were at the first run; None where it is not kept."""
-    place = folder_of(source)
-    path = place / FIRST if place else None
-    if path is None or not path.is_file():
+    path = source / KEPT_IN / FIRST
+    if not path.is_file():
         return None
     try:
         return str(json.loads(path.read_text("utf-8"))["kind"])

@@ -131,11 +131,10 @@ def _nested(record):
             for scope in _objects_in(resource.get("scopeSpans")):
                 yield from _objects_in(scope.get("spans"))
         return
-    data = _parsed(record.get("data", record))
-    spans = _parsed(data.get("spans")) if isinstance(data, dict) else None
+    spans = _parsed(_object(record.get("data", record)).get("spans"))
     if is_list_like(spans) and not isinstance(spans, dict):
-        info = _parsed(record.get("info", record.get("trace_metadata")))
-        kept = info.get("trace_metadata", info) if isinstance(info, dict) else {}
+        info = _object(record.get("info", record.get("trace_metadata")))
+        kept = info.get("trace_metadata", info)
         session = kept.get("mlflow.trace.session", "") if isinstance(kept, dict) else ""
         for span in _objects_in(spans):
             yield {"session.id": session, **span}
@@ -195,7 +194,7 @@ def _is_there(value):
     return is_list_like(value) or not pd.isna(value)
 
 
-def _first(names: str, values: Mapping[str, Any]) -> Any:
+def _first(names, values):
     """The value of the first of these names, joined by "or", that is there, or ""."""
     for name in names.split(" or "):
         if name in values and _is_there(values[name]):
@@ -220,6 +219,12 @@ def _parsed(value):
         except (ValueError, RecursionError):
             return value
     return value
+
+
+def _object(value):
+    """The object that a value is, or that its text holds; {} for all else."""
+    value = _parsed(value)
+    return value if isinstance(value, dict) else {}
 
 
 def _query_in(value, depth=4):
@@ -296,8 +301,8 @@ def _document(shown, names):
         for key, value in shown.items()
     }
     for name, prefix in {"document": "", "node": "", "metadata": "metadata."}.items():
-        if isinstance(inside := _parsed(shown.get(name)), dict):
-            shown |= {f"{prefix}{key}".lower(): value for key, value in inside.items()}
+        inside = _object(shown.get(name))
+        shown |= {f"{prefix}{key}".lower(): value for key, value in inside.items()}
     id_ = _first(names, shown)
     text = _first(TEXT_NAMES, shown)
     return (

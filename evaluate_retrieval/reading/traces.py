@@ -3,7 +3,7 @@
 Spans are read by `spans`. Annotations are not read: a model's are no judgements."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, pairwise
 
 import pandas as pd
@@ -38,9 +38,9 @@ class Traces:
     queries: pd.DataFrame
     ranked: pd.DataFrame
     texts: pd.DataFrame
-    calls: dict[str, list[dict]] = field(default_factory=dict)
-    contents: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    calls: dict[str, list[dict]]
+    contents: dict[str, str]
+    notes: list[str]
 
 
 def traces_of(tables: Sequence[Table], id_name: str = "") -> Traces:
@@ -94,21 +94,16 @@ def _questions_of(retrievals, roots):
     for trace, of_trace in by_trace.items():
         latest = {each.query: each for each in of_trace}
         is_agent = len(latest) > 1
-        whole = roots.get(trace) or of_trace[0].query
-        rows.append(
-            {
-                "session": of_trace[0].session,
-                "query": whole if is_agent else of_trace[-1].query,
-                "documents": of_trace[-1].documents,
-                "calls": [
-                    {"asked": each.query, "ids": _ids_shown(each.documents)}
-                    for each in latest.values()
-                    if is_agent
-                ],
-                "n_lists": len(of_trace),
-                "is_agent": is_agent,
-            }
-        )
+        calls = [
+            {"asked": each.query, "ids": _ids_shown(each.documents)}
+            for each in latest.values()
+            if is_agent
+        ]
+        first = of_trace[0]
+        last = of_trace[-1]
+        query = (roots.get(trace) or first.query) if is_agent else last.query
+        n_lists = len(of_trace)
+        rows.append((first.session, query, last.documents, calls, n_lists, is_agent))
     columns = ["session", "query", "documents", "calls", "n_lists", "is_agent"]
     table = pd.DataFrame(rows, columns=columns).astype({"is_agent": bool})
     return _with_ids(table)

@@ -5,16 +5,13 @@ error, what came after it is told by the rules alone."""
 
 import json
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-import pandas as pd
 
 from evaluate_retrieval.reading import clicks, columns, graded, kinds, shaping
 from evaluate_retrieval.reading.columns import (
     SETTINGS,
-    Settings,
     columns_path,
     flattened,
     read_settings,
@@ -22,9 +19,9 @@ from evaluate_retrieval.reading.columns import (
     sources_in,
 )
 from evaluate_retrieval.reading.files import encodable
-from evaluate_retrieval.reading.listing import LARGEST_SET, Listing, list_files
-from evaluate_retrieval.reading.opening import Table, open_tables, readers
-from evaluate_retrieval.reading.sorting import TABLES, Sorted, Taken
+from evaluate_retrieval.reading.listing import LARGEST_SET, list_files
+from evaluate_retrieval.reading.opening import open_tables, readers
+from evaluate_retrieval.reading.sorting import TABLES, Sorted
 from evaluate_retrieval.words.templates import render
 
 ROWS = 3  # shown of each table
@@ -57,7 +54,7 @@ class Understood:
     columns that say who graded. rows: the first ones, dicts of column: cell. words:
     grades that are no numbers, where columns.toml says no number for them."""
 
-    taken: Taken
+    taken: kinds.Traits
     place: str
     is_read: bool
     sources: dict[str, str]
@@ -136,9 +133,9 @@ def account_of(source: Path) -> Account:
     )
 
 
-def _sorted(listing: Listing, settings: Settings) -> tuple[Sorted, str]:
+def _sorted(listing, settings):
     """The tables of a folder as far as they can be sorted, and the error or ""."""
-    tables = Sorted(listing, settings, notes=list(listing.notes))
+    tables = Sorted(listing, settings)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # who reads the folder shows them
         try:
@@ -148,7 +145,7 @@ def _sorted(listing: Listing, settings: Settings) -> tuple[Sorted, str]:
     return tables, ""
 
 
-def _not_taken(tables: Sorted, settings: Settings) -> list[Taken]:
+def _not_taken(tables, settings):
     """The tables that can be opened, and were not taken as anything."""
     done = {(each.table.path, each.table.sheet) for each in tables.taken}
     named = tables.listing.named
@@ -165,7 +162,9 @@ def _not_taken(tables: Sorted, settings: Settings) -> list[Taken]:
         except ValueError:
             continue  # the error says so, or a note
     return [
-        Taken(of_names.get(table.path) or kinds.kind_of_table(table, settings), table)
+        kinds.Traits(
+            table, of_names.get(table.path) or kinds.kind_of_table(table, settings)
+        )
         for table in opened
         if (table.path, table.sheet) not in done
     ]
@@ -174,9 +173,7 @@ def _not_taken(tables: Sorted, settings: Settings) -> list[Taken]:
 # --- A table ------------------------------------------------------------------------
 
 
-def _understood(
-    taken: Taken, settings: Settings, top: Path, is_read: bool
-) -> Understood:
+def _understood(taken, settings, top, is_read):
     table = taken.table
     place = table.path.relative_to(top).as_posix()
     is_event = taken.kind == "events"
@@ -210,9 +207,7 @@ def _understood(
     )
 
 
-def _sources(
-    kind: str, table: Table, frame: pd.DataFrame, settings: Settings
-) -> dict[str, str]:
+def _sources(kind, table, frame, settings):
     """Which column of a table is which of ours, a dict of ours: theirs."""
     names: Mapping[str, str] = {}
     if kind in ("documents", "queries", "runs"):
@@ -244,12 +239,7 @@ def quoted(text: str) -> str:
     return written.replace("\x7f", "\\u007f")
 
 
-def _columns_text(
-    tables: list[Understood],
-    listing: Listing,
-    settings: Settings,
-    before: tuple[Sorted, str],
-) -> str:
+def _columns_text(tables, listing, settings, before):
     """A columns.toml with which the folder is read as it is without it.
 
     A name that all tables of a kind share is written, and the others are comments. So
@@ -275,7 +265,7 @@ def _columns_text(
     return _text_of(tables, live, settings)
 
 
-def _are_equal(tables: Sorted, others: Sorted) -> bool:
+def _are_equal(tables, others):
     """Whether the same tables with the same cells came out of two ways of sorting."""
     for kind in TABLES:
         sides = (getattr(tables, kind), getattr(others, kind))
@@ -287,7 +277,7 @@ def _are_equal(tables: Sorted, others: Sorted) -> bool:
     return True
 
 
-def _shared(tables: list[Understood]) -> dict[str, dict[str, str]]:
+def _shared(tables):
     """By part of columns.toml the columns that all its tables call the same."""
     shared: dict[str, dict[str, str]] = {}
     for section in SETTINGS:
@@ -301,9 +291,7 @@ def _shared(tables: list[Understood]) -> dict[str, dict[str, str]]:
     return shared
 
 
-def _text_of(
-    tables: list[Understood], live: Mapping[str, Mapping[str, str]], settings: Settings
-) -> str:
+def _text_of(tables, live, settings):
     """The text of a columns.toml. live: by part, the names that count."""
     parts = {}
     unused = {}
@@ -348,9 +336,7 @@ def _text_of(
     return text.rstrip() + "\n"
 
 
-def _rows(
-    ours: str, tables: Iterable[Understood], live: Mapping[str, str]
-) -> list[Row]:
+def _rows(ours, tables, live):
     """The lines for one of our columns."""
     if ours in live:
         return [Row(ours, quoted(live[ours]), is_live=True)]
