@@ -4,7 +4,6 @@ One is enough: a group is one document under several names, and counts once, see
 `metric.under_one_name`."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
 
 import pandas as pd
 
@@ -18,7 +17,7 @@ GRADED_PAIR = ["query_id", "document"]
 UNSURE = "group"  # is called so, but may as well say of which kind a query is
 
 
-def names_that_hold(table: Table, names: Mapping[str, str]) -> dict[str, str]:
+def names_that_hold(table: Table, names: dict[str, str]) -> dict[str, str]:
     """The names of our columns, without COLUMN where nothing of the table is that.
 
     A column UNSURE counts where it groups documents of a query. ValueError where it
@@ -80,7 +79,7 @@ def with_one_group_each(graded: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 
 
 def alternatives_of(
-    graded: pd.DataFrame, twins: Mapping[str, list[str]]
+    graded: pd.DataFrame, twins: dict[str, list[str]]
 ) -> tuple[dict[str, dict[str, str]], list[str]]:
     """The alternatives among the judgements of each query, and notes that count them.
 
@@ -128,7 +127,7 @@ def _names_in(part, twins):
 
 
 def with_copies(
-    questions: utils.Queries, twins: Mapping[str, list[str]]
+    questions: utils.Queries, twins: dict[str, list[str]]
 ) -> tuple[utils.Queries, list[str]]:
     """Questions with one known document each, of which a copy is as good; notes.
 
@@ -149,7 +148,7 @@ def with_copies(
 
 
 def with_alternatives(
-    queries: utils.Queries, named: Mapping[str, dict[str, str]]
+    queries: utils.Queries, named: dict[str, dict[str, str]]
 ) -> utils.Queries:
     """Queries with the column COLUMN, a dict of id: the id of its group, for each.
 

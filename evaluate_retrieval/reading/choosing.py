@@ -30,9 +30,7 @@ class Chosen:
     notes: Sequence[str] = ()
 
 
-def documents_in(
-    listing: Listing, settings: Settings, waiting: Sequence[Traits]
-) -> Chosen:
+def documents_in(listing: Listing, settings: Settings, waiting: list[Traits]) -> Chosen:
     """What holds the documents of a folder.
 
     waiting: tables that may be documents. Tables of texts come first, then pages, then

@@ -7,7 +7,7 @@ counts clicks, views or orders is one, too."""
 import ast
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 
 import numpy as np
@@ -129,7 +129,7 @@ def _events_in(table):
     """The rows of a table of events or of clicks, texts in the columns EVENT, and how
     often each was clicked."""
     frame = opened_events(table.frame)
-    theirs = {str(name).lower(): name for name in reversed(list(frame))}
+    theirs = _in_small_letters(frame)
     rows = pd.DataFrame("", frame.index, list(EVENT), dtype=object)
     for ours, options in EVENT.items():
         for name in options.lower().split(" or "):
@@ -155,6 +155,11 @@ def _events_in(table):
     # a rate above 0 is of one click at least
     times = numbers.clip(lower=1).mask(cells.isin(NO_CLICK) | (numbers <= 0), 0.0)
     return rows.assign(times=times)
+
+
+def _in_small_letters(frame):
+    """The columns of a table by their names in small letters: of several the first."""
+    return {str(name).lower(): name for name in reversed(list(frame))}
 
 
 def opened_events(frame: pd.DataFrame) -> pd.DataFrame:
@@ -184,7 +189,7 @@ def _all_events(tables):
     return pd.concat(map(_events_in, tables), ignore_index=True)
 
 
-def queries_of_events(tables: Sequence[Table]) -> pd.DataFrame:
+def queries_of_events(tables: list[Table]) -> pd.DataFrame:
     """The queries of tables of events, and how often each was asked, in a text.
 
     A table that counts clicks does not say that: then each query stands once."""
@@ -201,7 +206,7 @@ def queries_of_events(tables: Sequence[Table]) -> pd.DataFrame:
 
 
 def click_notes(
-    events: Sequence[Table],
+    events: list[Table],
     asked: Iterable[Table],
     judged: pd.DataFrame,
     relevant: float | None,
@@ -215,12 +220,11 @@ def click_notes(
         return []
     words = {}
     for table in asked:
-        sources = sources_in(
-            table.frame, {"id": "query_id", "text": "user_query or query"}
-        )
-        if len(sources) == 2:
-            ids, texts = (table.frame[sources[name]] for name in ("id", "text"))
-            words |= dict(zip(ids.map(id_of), texts.astype(str), strict=True))
+        names = _in_small_letters(table.frame)
+        text = names.get("user_query", names.get("query"))
+        if text and "query_id" in names:
+            ids = table.frame[names["query_id"]].map(id_of)
+            words |= dict(zip(ids, table.frame[text].astype(str), strict=True))
     rows = _all_events(events)
     is_search = rows["action"].str.contains("search", case=False, na=False)
     searched = rows[is_search & (rows["message"] != "")]

@@ -128,12 +128,6 @@ def numbers_of(
     return numbers
 
 
-def _is_placeholder(questions):
-    """Which questions of a Series are placeholders such as 'question1'."""
-    form = r"[\W_]*questions?[\W_]*\d*[\W_]*"
-    return questions.str[:99].str.fullmatch(form, case=False)
-
-
 def whole_text(document: utils.Document) -> str:
     """Question, text and section of a document as one text."""
     return f"{document['question']} {document['text']} {document['section']}"
@@ -211,8 +205,10 @@ def ground_truth_from(
     course than their document's, and unknown documents, which are left out.
     name: of the file, for messages. ValueError names row and column."""
     table = rows_of_documents(table, courses, name)
+    placeholder = r"[\W_]*questions?[\W_]*\d*[\W_]*"
+    is_none = table["question"].str[:99].str.fullmatch(placeholder, case=False)
     problem = "questions are placeholders, such as 'question1'"
-    _warn_of_rows(name, _is_placeholder(table["question"]), problem)
+    _warn_of_rows(name, is_none, problem)
     _warn_of_rows(
         name, table.duplicated(utils.GROUND_TRUTH_COLUMNS), "rows repeat an earlier row"
     )

@@ -1,7 +1,6 @@
 """Documents that a query, or whoever has a role, must not see: by grades, and by
 forbidden.csv."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -12,9 +11,9 @@ FORBIDDEN_FILE = "forbidden.csv"
 
 
 def forbidden_of(
-    judged: Sequence[pd.DataFrame],
+    judged: list[pd.DataFrame],
     log: pd.DataFrame,
-    ids: Mapping[str, list[str]],
+    ids: dict[str, list[str]],
     table: pd.DataFrame,
     folder: Path,
     below_zero: bool,

@@ -2,7 +2,6 @@
 
 import ast
 import re
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations
@@ -230,7 +229,7 @@ def told_in(cell: str) -> dict[str, str]:
 
 
 def graders_in(
-    frame: pd.DataFrame, sources: Mapping[str, str]
+    frame: pd.DataFrame, sources: dict[str, str]
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Columns of people who graded: a dict of column: person, and of "grader": column.
 

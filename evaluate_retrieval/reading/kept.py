@@ -7,7 +7,6 @@ with the documents."""
 
 import json
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -110,7 +109,7 @@ def keep_sealed(source: Path, marks: set[str]) -> None:
     write_table(pd.DataFrame({"query": sorted(marks)}), source / SEALED)
 
 
-def freeze(folder: Path, needs: Mapping[str, str]) -> str:
+def freeze(folder: Path, needs: dict[str, str]) -> str:
     """Keep the needs of queries in a folder, beside those that it has.
 
     needs: a dict of query id: need. A query that has one there keeps it. Returns

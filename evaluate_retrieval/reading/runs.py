@@ -54,11 +54,6 @@ def is_run(names: Iterable[str], settings: Settings) -> bool:
     return all(not sources.keys().isdisjoint(group) for group in OF_A_RANKING)
 
 
-def as_run(table: Table, settings: Settings) -> Table:
-    """A run in our columns: query_id, query, document, rank and score."""
-    return columns.with_our_columns(table, settings.names("runs"), OF_A_RANKING)
-
-
 def read_runs(
     paths: Iterable[Path], tables: Iterable[Table], known: Iterable[Table]
 ) -> dict[str, dict[str, list[str]]]:

@@ -105,7 +105,10 @@ class Sorted:
         are_pages = any(table.path.is_dir() for table in self.documents)
         listed = files_in(top) if are_pages else self.listing.files
         if files := [path for path in listed if path not in used]:
-            self.notes.append(_unread_note(top, files))
+            names = ", ".join(str(path.relative_to(top)) for path in files[:MOST_FILES])
+            more = len(files) - MOST_FILES
+            others = f" and {more} others" if more > 0 else ""
+            self.notes.append(f"{top.name}: not read: {names}{others}")
 
     def _sort_named(self, kind, path):
         """A file whose name says what it is; its sheets may be more."""
@@ -305,7 +308,9 @@ class Sorted:
         elif kind in JUDGEMENTS:
             if kind != "judged":
                 clicks.fail_if_clicks(table, "grade" if "grade" in table.frame else "")
-                table = shaping.with_expected(table)
+                names = shaping.expected_in(table.frame)
+                frame = table.frame[list(names)].rename(columns=names)
+                table = replace(table, frame=frame)
             judged = graded.read_graded(table, self.settings)
             note = f"{table.name}: read as judgements, as its columns say"
             self.judged.append(judged.noted(note))
@@ -313,7 +318,8 @@ class Sorted:
             self.answers.append(shaping.with_answer(table))
         elif kind == "runs":
             too = ", too" if is_form else ""
-            run = runs.as_run(table, self.settings)
+            names = self.settings.names("runs")
+            run = columns.with_our_columns(table, names, runs.OF_A_RANKING)
             self.runs.append(run.noted(f"{table.name}: read as a run{too}"))
 
     def _fail_if_several(self):
@@ -340,11 +346,3 @@ def sort_tables(listing: Listing, settings: Settings) -> Sorted:
     tables = Sorted(listing, settings)
     tables.sort()
     return tables
-
-
-def _unread_note(top, files):
-    """A sentence that names the files that are not read."""
-    listed = ", ".join(str(path.relative_to(top)) for path in files[:MOST_FILES])
-    more = len(files) - MOST_FILES
-    others = f" and {more} others" if more > 0 else ""
-    return f"{top.name}: not read: {listed}{others}"

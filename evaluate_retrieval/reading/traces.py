@@ -2,7 +2,6 @@
 
 Spans are read by `spans`. Annotations are not read: a model's are no judgements."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
@@ -43,7 +42,7 @@ class Traces:
     notes: list[str]
 
 
-def traces_of(tables: Sequence[Table], id_name: str = "") -> Traces:
+def traces_of(tables: list[Table], id_name: str = "") -> Traces:
     """What the spans of tables hold: `Traces`.
 
     id_name: where a document's id lies in what was shown, where columns.toml says so.

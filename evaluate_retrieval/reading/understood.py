@@ -5,7 +5,6 @@ error, what came after it is told by the rules alone."""
 
 import json
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -209,7 +208,7 @@ def _understood(taken, settings, top, is_read):
 
 def _sources(kind, table, frame, settings):
     """Which column of a table is which of ours, a dict of ours: theirs."""
-    names: Mapping[str, str] = {}
+    names: dict[str, str] = {}
     if kind in ("documents", "queries", "runs"):
         names = settings.names(kind)
     elif kind == "judged":
@@ -246,7 +245,7 @@ def _columns_text(tables, listing, settings, before):
     is a name that would change what is read: each is tried."""
     live = {name: dict(settings.columns.get(name, {})) for name in SETTINGS}
 
-    def is_same(trial: Mapping[str, Mapping[str, str]]) -> bool:
+    def is_same(trial: dict[str, dict[str, str]]) -> bool:
         text = _text_of(tables, trial, settings)
         after = _sorted(listing, settings_in(text, columns_path(listing.top)))
         return after[1] == before[1] and _are_equal(after[0], before[0])
