@@ -40,7 +40,7 @@ TABLES_KEPT = {  # and the columns in which no cell is empty
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptBeside:
     """What lies beside the documents of a folder, in tables of ours.
 
     sample: all queries of a log in the order of judging, or None where none were drawn.
@@ -59,7 +59,7 @@ def folder_of(source: Path) -> Path | None:
     return source / KEPT_IN if source.is_dir() else None
 
 
-def read_kept(folder: Path, *places: str) -> Kept:
+def read_kept(folder: Path, *places: str) -> KeptBeside:
     """What is kept in a folder: all of TABLES_KEPT, or the tables of some places.
 
     ValueError names a file, row and column that cannot be read."""
@@ -82,7 +82,7 @@ def read_kept(folder: Path, *places: str) -> Kept:
         ).sort_values("place", ignore_index=True)
     none = pd.DataFrame(columns=["query", "query_id", "need"])
     needs = tables.get(FROZEN, none)
-    return Kept(
+    return KeptBeside(
         sample=sample,
         sealed={*tables.get(SEALED, none)["query"]},
         needs=dict(zip(needs["query_id"], needs["need"], strict=True)),

@@ -114,7 +114,7 @@ def are_spans(frame: pd.DataFrame) -> bool:
     names = {str(name).lower().removeprefix("attributes.") for name in frame}
     if not names & {"resourcespans", "attributes", "info", "spans", *FORMS_OF_SPANS}:
         return False
-    return any(_form_of(span) for span in attributes_in(frame))
+    return any(_retriever_form(span) for span in attributes_in(frame))
 
 
 def attributes_in(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -202,7 +202,7 @@ def _first(names, values):
     return ""
 
 
-def _form_of(span):
+def _retriever_form(span):
     """The form of a retriever's span, or None for another span."""
     for name, form in FORMS_OF_SPANS.items():
         kind = str(span.get(name, "")).strip('"').rpartition(".")[2].lower()
@@ -340,7 +340,7 @@ def recorded_in(
         trace = encodable(str(_first(TRACE_NAMES, span))) or f"span {number}"
         if session := encodable(str(_first(SESSION_NAMES, span))):
             sessions.setdefault(trace, session)
-        form = _form_of(span)
+        form = _retriever_form(span)
         if form is None:
             if not _first(PARENT_NAMES, span):
                 roots[trace] = encodable(_query_in(_first(ROOT_NAMES, span)))
