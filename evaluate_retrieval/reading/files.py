@@ -171,7 +171,7 @@ def table_of(
 
 def _names(header):
     """The names of columns: each one once, and none empty."""
-    names: dict[str, None] = {}
+    names = {}
     for place, name in enumerate(header):
         name = name or f"Unnamed: {place}"
         n = 0

@@ -52,10 +52,10 @@ class Folder:
     see `worded.worded_answers`. measure: the metric, which a run sets. judged_in: the
     names of the files with judgements. results: where lists and ids lie in what a
     search answers, as columns.toml says. sample: the queries of the log in the order of
-    judging, see `kept.read_sample`, or None. declared: of which kind columns.toml says
+    judging, see `kept.KeptBeside`, or None. declared: of which kind columns.toml says
     that the judgements are, or "". forbidden: by query id the ids that it must not
-    show, see `joining.forbidden_of`. repeats: the runs of each system that columns.toml
-    names, or None. only_answered: whether a run leaves out judged queries without a
+    show, see `forbidden`. repeats: the runs of each system that columns.toml names, or
+    None. only_answered: whether a run leaves out judged queries without a
     relevant document. sealed: the queries that are held back until a release, in a
     folder of their own, or None. calls: of a search in production that searched
     several times for a query, see `traces.Traces`. Tables are empty where the folder

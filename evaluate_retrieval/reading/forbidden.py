@@ -25,7 +25,7 @@ def forbidden_of(
     whose rows have a document, and a query (its id or its text) or a role: that of many
     queries. below_zero: whether grades below 0 forbid, too. ValueError for a row with
     neither, and for a query or a role that is not there."""
-    forbidden: dict[str, set[str]] = {}
+    forbidden = {}
     for graded in judged if below_zero else ():
         rows = graded[graded["grade"].astype(float) < 0]
         for query_id, id_ in zip(rows["query_id"], rows["document"], strict=True):

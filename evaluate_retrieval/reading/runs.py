@@ -69,7 +69,7 @@ def read_runs(
     rankings = [(path, "", _read_run(path, ids)) for path in paths]
     rankings += [(each.path, each.sheet, _ranked_by(each, by_text)) for each in tables]
     runs = {}
-    places: dict[str, Path] = {}
+    places = {}
     for path, sheet, ranking in rankings:
         name = f"{Path(path.name.removesuffix('.gz')).stem} {sheet}".strip()
         if name in runs:

@@ -271,7 +271,7 @@ def _hit_ids(text):
 
 def _numbered(name, values):
     """Documents whose attributes have numbers, or of which each attribute is a list."""
-    documents: dict[int, dict] = {}
+    documents = {}
     for key, value in values.items():
         key = key[len(name) :]
         if match := AFTER_A_DOT.match(key):
@@ -332,7 +332,7 @@ def recorded_in(
     """The retrievals of spans; what each trace was asked as a whole, by its id; and of
     each trace that records no query or no documents one without documents. names: of
     what an id may be called."""
-    sessions: dict[str, str] = {}
+    sessions = {}
     retrievals = []
     roots = {}
     silent = {}

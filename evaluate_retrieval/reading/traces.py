@@ -12,7 +12,6 @@ from evaluate_retrieval.reading.columns import made_ids
 from evaluate_retrieval.reading.opening import Table
 from evaluate_retrieval.reading.spans import (
     ID_NAMES,
-    Retrieval,
     attributes_in,
     moment,
     recorded_in,
@@ -86,7 +85,7 @@ def _questions_of(retrievals, roots):
     roots: by trace what it was asked as a whole. documents: pairs of id and text, of
     the last list. calls: of a trace that searched with several texts; its query is what
     the trace was asked as a whole."""
-    by_trace: dict[str, list[Retrieval]] = {}
+    by_trace = {}
     for each in sorted(retrievals, key=lambda each: moment(each.ended)):
         by_trace.setdefault(each.trace, []).append(each)
     rows = []
@@ -133,8 +132,8 @@ def _texts_of(retrievals):
     """The text of each document that was shown with one: dicts of id: text.
 
     The first has all, the second those whose id was made of the text."""
-    shown: dict[str, str] = {}
-    made: dict[str, str] = {}
+    shown = {}
+    made = {}
     for id_, text in chain(*(each.documents for each in retrievals)):
         if text:
             shown[id_ or _made_id(text)] = text

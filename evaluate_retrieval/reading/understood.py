@@ -178,7 +178,7 @@ def _understood(taken, settings, top, is_read):
     is_event = taken.kind == "events"
     frame = (clicks.opened_events if is_event else flattened)(table.frame)
     sources = _sources(taken.kind, table, frame, settings)
-    graders: list[str] = []
+    graders = []
     if taken.kind in kinds.JUDGEMENTS:
         by_column, people = graded.graders_in(frame, sources)
         graders = [*(by_column if len(by_column) > 1 else ()), *people.values()]
@@ -208,7 +208,7 @@ def _understood(taken, settings, top, is_read):
 
 def _sources(kind, table, frame, settings):
     """Which column of a table is which of ours, a dict of ours: theirs."""
-    names: dict[str, str] = {}
+    names = {}
     if kind in ("documents", "queries", "runs"):
         names = settings.names(kind)
     elif kind == "judged":
@@ -278,7 +278,7 @@ def _are_equal(tables, others):
 
 def _shared(tables):
     """By part of columns.toml the columns that all its tables call the same."""
-    shared: dict[str, dict[str, str]] = {}
+    shared = {}
     for section in SETTINGS:
         sources = [each.sources for each in tables if each.section == section]
         shared[section] = {
@@ -339,7 +339,7 @@ def _rows(ours, tables, live):
     """The lines for one of our columns."""
     if ours in live:
         return [Row(ours, quoted(live[ours]), is_live=True)]
-    files: dict[str, list[str]] = {}
+    files = {}
     for each in tables:
         if ours in each.sources:
             files.setdefault(each.sources[ours], []).append(each.place)

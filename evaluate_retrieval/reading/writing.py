@@ -37,7 +37,7 @@ def csv_text(
     rows: Iterable[Iterable[Any]], quoting: Quoting = csv.QUOTE_MINIMAL
 ) -> str:
     """Rows as CSV, each ended by a \\n; a cell with any line break is quoted."""
-    lines: list[str] = []
+    lines = []
     # the module quotes what is in its line end: with \n a lone \r would stand bare,
     # and every reader ends a row there
     file = SimpleNamespace(write=lines.append)
