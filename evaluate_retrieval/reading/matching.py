@@ -61,13 +61,19 @@ def of_documents(
         judged = corpus.rows_of_documents(judged, {} if with_gone else own, path)
     except utils.InputError as error:
         advice = "if documents were edited or got other ids: evaluate-retrieval labels"
-        near = _near_sentence(judged, own)
-        if column := _column_of(unknown, opened):
-            near = f"the column {column} of the documents has it"
+        if near := difflib.get_close_matches(error.value, own, n=1):
+            advice = f"the nearest id is {near[0]!r}; {advice}"
+        columns = (
+            name
+            for table in opened
+            for name in table.frame
+            if {*unknown} <= {*table.frame[name].astype(str)}
+        )
+        if column := next(columns, ""):
             advice = (
-                f'write document = "{column}" into columns.toml, and rows are chunks'
+                f"the column {column} of the documents has it; write document = "
+                f'"{column}" into columns.toml, and rows are chunks'
             )
-        advice = "; ".join(filter(None, [near, advice]))
         raise replace(error, advice=advice) from error
     judged = pd.concat([judged, unanswered])
     index = [f"{path.name} (line {line})" for line in judged.index]
@@ -218,22 +224,6 @@ def _may_be_one(form, other):
         return False
     pairs = [(form[name], other[name]) for name in ("suffix", "part")]
     return all(not mine or not its or mine == its for mine, its in pairs)
-
-
-def _column_of(unknown, opened):
-    """A column of the documents that has all of some ids; "" without one."""
-    for table in opened:
-        for name in table.frame:
-            if {*unknown} <= {*table.frame[name].astype(str)}:
-                return name
-    return ""
-
-
-def _near_sentence(judged, own):
-    """A sentence on the id of a document that is most like the first unknown one."""
-    unknown = [id_ for id_ in judged["document"] if id_ not in own]
-    near = difflib.get_close_matches(unknown[0], own, 1, 0.6) if unknown else []
-    return f"the nearest id is {near[0]!r}" if near else ""
 
 
 def _places_of(contexts, documents):
