@@ -63,12 +63,12 @@ class Folder:
 
     source: Path
     documents: utils.Documents
-    development: dict[str, utils.Queries]
-    test: dict[str, utils.Queries]
+    development: splits.ByKind
+    test: splits.ByKind
     unanswered: pd.DataFrame
     log: pd.DataFrame
     judgements: pd.DataFrame
-    runs: dict[str, dict[str, list[str]]]
+    runs: runs.Runs
     language: str
     notes: list[str]
     chunks: dict[str, str]

@@ -61,9 +61,10 @@ def read_graded(
         frame = frame.assign(**{sources[column]: lists}).explode(sources[column])
     table = replace(table, frame=frame)
     table = _with_graders(table, names)
-    names = alternatives.names_that_hold(table, names)
-    kept = {name: name for name in ("grades", "index") if name in table.frame}
-    graded = with_our_columns(table, {**names, **kept}, NEEDED, keep_other)
+    names |= {name: name for name in ("grades", "index") if name in table.frame}
+    if not alternatives.may_hold(table, names):
+        del names[alternatives.COLUMN]
+    graded = with_our_columns(table, names, NEEDED, keep_other)
     rows = graded.frame
     notes = []
     is_blank = (rows["document"] + rows["context"]).str.strip() == ""

@@ -3,7 +3,7 @@
 Ids, grades, courses and texts are checked here. What is left out is counted in
 a note."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.reading import alternatives, corpus
+from evaluate_retrieval.reading import alternatives, corpus, runs
 from evaluate_retrieval.reading.columns import QUERY, made_ids, with_defaults
 from evaluate_retrieval.reading.files import whole_if_possible
 from evaluate_retrieval.reading.listing import visible
@@ -29,10 +29,7 @@ HTML = r"(?i)</?(?:p|div|span|br|table|script|li|h\d)\b[^<>]*>"
 
 
 def documents_of(
-    source: Path,
-    tables: Sorted,
-    judged: list[Table],
-    runs: Mapping[str, Mapping[str, list[str]]],
+    source: Path, tables: Sorted, judged: list[Table], ranked: runs.Runs
 ) -> tuple[utils.Documents, dict[str, str], list[str]]:
     """Documents, dicts; a dict of the id of each chunk: its document's; and notes.
 
@@ -60,9 +57,9 @@ def documents_of(
             notes.append(f"{n:,} texts have tags of HTML, which stay")
         records = with_defaults(frame[corpus.FIELDS]).to_dict("records")
         documents = corpus.documents_from(records, path)
-    elif runs and len(graded):
-        ranked = chain(*(ids for run in runs.values() for ids in run.values()))
-        ids = dict.fromkeys([*graded["document"], *ranked])
+    elif ranked and len(graded):
+        listed = chain(*(ids for run in ranked.values() for ids in run.values()))
+        ids = dict.fromkeys([*graded["document"], *listed])
         ids.pop("", None)
         notes.append(f"no documents: runs are compared by {len(ids):,} ids alone")
         no_text = {"text": "", "section": "", "course": "all"}
@@ -121,7 +118,7 @@ def files_named(tables: Iterable[Table]) -> str:
     return " and ".join(dict.fromkeys(table.path.name for table in tables))
 
 
-def twins_of(documents: utils.Documents) -> dict[str, list[str]]:
+def twins_of(documents: utils.Documents) -> alternatives.Twins:
     """The documents with the same title and text: a dict of id: all such ids."""
     table = pd.DataFrame(documents, columns=["id", *SAME_TEXT])
     is_twin = table.duplicated(SAME_TEXT, keep=False) & (
@@ -180,7 +177,7 @@ def graded_pairs(
     judged: list[pd.DataFrame],
     chunks: dict[str, str],
     log: pd.DataFrame,
-    twins: dict[str, list[str]],
+    twins: alternatives.Twins,
 ) -> tuple[pd.DataFrame, list[str]]:
     """The judgements of all files, with whole grades where none has a fraction.
 

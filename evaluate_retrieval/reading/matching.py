@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.reading import corpus
+from evaluate_retrieval.reading import corpus, runs
 from evaluate_retrieval.reading.opening import Table
 
 HOP = r"<\d+-hop>"  # before contexts of RAGAS's questions that take several
@@ -113,30 +113,30 @@ def _by_context(judged, documents, name):
 
 
 def with_contents(
-    runs: dict[str, dict[str, list[str]]],
+    ranked: runs.Runs,
     calls: dict[str, list[dict]],
     contents: dict[str, str],
     documents: utils.Documents,
-) -> tuple[dict[str, dict[str, list[str]]], dict[str, list[dict]], list[str]]:
+) -> tuple[runs.Runs, dict[str, list[dict]], list[str]]:
     """Runs and calls with the documents that have the texts that were shown; notes.
 
     contents: see `of_contents`."""
     if not contents:
-        return runs, calls, []
+        return ranked, calls, []
     ids, notes = of_contents(contents, documents)
 
     def named(listed: list[str]) -> list[str]:
         return [ids.get(id_, id_) for id_ in listed]
 
-    runs = {
-        name: {query: named(ranked) for query, ranked in run.items()}
-        for name, run in runs.items()
+    ranked = {
+        name: {query: named(listed) for query, listed in run.items()}
+        for name, run in ranked.items()
     }
     calls = {
         query: [{**call, "ids": named(call["ids"])} for call in of_query]
         for query, of_query in calls.items()
     }
-    return runs, calls, notes
+    return ranked, calls, notes
 
 
 def of_contents(

@@ -16,6 +16,7 @@ from evaluate_retrieval.reading.listing import suffix_of
 from evaluate_retrieval.reading.opening import Table, open_tables, read_table, readers
 
 OF_A_RANKING = [("query_id", "query"), ("document",)]
+Runs = dict[str, trec.Ranked]  # by name
 LINES = (".trec", ".run", ".txt")  # are never tables
 
 
@@ -56,7 +57,7 @@ def is_run(names: Iterable[str], settings: Settings) -> bool:
 
 def read_runs(
     paths: Iterable[Path], tables: Iterable[Table], known: Iterable[Table]
-) -> dict[str, dict[str, list[str]]]:
+) -> Runs:
     """Runs by the name of their file: dicts of query id: ids, best first.
 
     paths: see `_read_run`. tables: see `_ranked_by`. known: queries, judgements and
