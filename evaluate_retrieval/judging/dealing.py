@@ -16,7 +16,7 @@ from evaluate_retrieval.judging import grading
 from evaluate_retrieval.reading import corpus, locks
 from evaluate_retrieval.reading.files import read_csv
 from evaluate_retrieval.reading.joining import PAIR
-from evaluate_retrieval.reading.kept import read_sample
+from evaluate_retrieval.reading.kept import SAMPLE, read_kept
 from evaluate_retrieval.reading.listing import KEPT_IN
 from evaluate_retrieval.reading.needs import as_compared
 from evaluate_retrieval.reading.writing import make_folder, write_table
@@ -32,8 +32,8 @@ def in_order(pairs: pd.DataFrame, source: Path) -> pd.DataFrame:
     them. Queries that have an answer in words come first. Within a query a hash gives
     the order, so that no place tells a rank."""
     texts = pairs["query"].map(as_compared)
-    sample = read_sample(source)
-    places = {}
+    sample = read_kept(source, SAMPLE).sample
+    places: dict[str, float] = {}
     if sample is not None:
         places = sample.set_index(sample["query"].map(as_compared))["place"].to_dict()
     has_answer = (pairs["drawn"] == "answer").groupby(pairs["query_id"])

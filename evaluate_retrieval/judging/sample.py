@@ -12,7 +12,7 @@ import pandas as pd
 from evaluate_retrieval.judging import pooling
 from evaluate_retrieval.reading import corpus
 from evaluate_retrieval.reading.folder import Folder
-from evaluate_retrieval.reading.kept import SAMPLE, SAMPLE_COLUMNS, YES, read_sample
+from evaluate_retrieval.reading.kept import SAMPLE, SAMPLE_COLUMNS, YES, read_kept
 from evaluate_retrieval.reading.needs import as_compared
 from evaluate_retrieval.reading.writing import make_folder, write_table
 
@@ -108,7 +108,7 @@ def weighed(table: pd.DataFrame) -> pd.DataFrame:
 
 def kept_sample(source: Path) -> pd.DataFrame | None:
     """The sample of the folder source, or None where it has none. See `draw`."""
-    table = read_sample(source)
+    table = read_kept(source, SAMPLE).sample
     return None if table is None else weighed(table)
 
 

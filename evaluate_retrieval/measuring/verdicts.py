@@ -24,9 +24,8 @@ from evaluate_retrieval.measuring import (
     steps,
 )
 from evaluate_retrieval.measuring.estimand import estimand, kind_of_judgements
-from evaluate_retrieval.reading import needs
 from evaluate_retrieval.reading.folder import Folder
-from evaluate_retrieval.reading.kept import first_kind, keep_first_kind
+from evaluate_retrieval.reading.kept import first_kind, freeze, keep_first_kind
 from evaluate_retrieval.searching.own import costs_of
 from evaluate_retrieval.words.constants import FEW, FORBIDDEN, LEVEL, UNDECIDED
 
@@ -221,7 +220,7 @@ def _keep_look(folder, measured, look):
         return
     if folder.decides == "judged":
         groups = dict(zip(measured.ids, measured.groups, strict=True))
-        problem = needs.freeze(folder.source, groups)
+        problem = freeze(folder.source, groups)
         if problem:
             log.info(problem)
     write_where_possible(folder.source, look)
