@@ -12,12 +12,14 @@ import sys
 import numpy as np
 import pandas as pd
 
-from evaluate_retrieval.measuring import plan, scored
+from evaluate_retrieval.measuring import plan
 from evaluate_retrieval.measuring.gains import gains_table
 from evaluate_retrieval.reading import places
 
-sys.path.insert(0, str(places.ROOT / "notebooks" / "more"))
+sys.path.append(str(places.ROOT / "scripts"))
+sys.path.append(str(places.ROOT / "notebooks" / "more"))
 import n06_claims as claims
+from evidence import simulated
 
 SEED = 1
 DRAWS = int(os.environ.get("DRAWS", "200"))
@@ -42,8 +44,8 @@ def deviations(spread: float) -> np.ndarray:
 def ships(gains: np.ndarray) -> bool:
     """Whether a search with these gains ships, each query a need of its own."""
     values = pd.DataFrame({"old": np.zeros(len(gains)), "new": gains})
-    measured = scored.Measured(values, pd.Series(range(len(gains))))
-    return bool(gains_table(measured, "old")["ships"].item())
+    table = gains_table(simulated.measured_of_values(values), "old")
+    return bool(table["ships"].item())
 
 
 def drawn(away: np.ndarray, true: float, n: int, rng: np.random.Generator):
@@ -120,8 +122,7 @@ def calibration(rows: pd.DataFrame) -> pd.DataFrame:
 
 def in_markdown(table: pd.DataFrame) -> str:
     """A table in Markdown."""
-    lines = [list(table), ["---"] * table.shape[1], *table.astype(str).to_numpy()]
-    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+    return simulated.markdown(list(table), table.astype(str).to_numpy())
 
 
 if __name__ == "__main__":
