@@ -51,8 +51,8 @@ def _of_decision(decision, part):
     row = decision.row if decision.rival else {"why": "same"}
     if row["why"] != "same" and (row["n_lost"] or decision.verdict == "ship"):
         losses = lost_much(row, decision.rival, len(decision.table))
-    facts = {"decision": decision, "few": FEW, "units": UNITS, "losses": losses}
-    return line_of("decision.txt.j2", part=part, **facts)
+    facts = {"decision": decision, "row": row, "few": FEW, "units": UNITS}
+    return line_of("decision.txt.j2", part=part, losses=losses, **facts)
 
 
 def warnings(decision: Any) -> list[str]:

@@ -25,6 +25,24 @@ def _signed(value, decimals=3):
     return f"{0:.{decimals}f}" if not float(text) else text.replace("-", "−")
 
 
+def _number(value, decimals=3):
+    """A value as text, with so many decimals."""
+    return f"{value:.{decimals}f}"
+
+
+def _interval(row, name="difference", decimals=3):
+    """A difference with its interval, where it has one, as text.
+
+    name: of a column beside name_low and name_high; of a difference low and high, at
+    most 1 from 0."""
+    ends = [
+        row[f"{name}_{end}"] if name != "difference" else min(max(row[end], -1), 1)
+        for end in ("low", "high")
+    ]
+    texts = [_signed(value, decimals) for value in (row[name], *ends)]
+    return texts[0] if ends[0] != ends[0] else "{} ({} to {})".format(*texts)
+
+
 def chance(p: float) -> str:
     """A p value as text."""
     return "below 0.001" if p < 0.001 else f"{p:.3f}"
@@ -53,6 +71,9 @@ def templates() -> Any:
         "ids": _ids,
         "percent": _percent,
         "signed": _signed,
+        "number": _number,
+        "gain": "{:+.3f}".format,
+        "interval": _interval,
         "chance": chance,
         "beside": beside,
         "thousands": "{:,}".format,
