@@ -35,9 +35,9 @@ def says(decision: Any) -> str:
 
 def why(decision: Any) -> str:
     """A decision in words, without its first ones, which are a headline."""
-    leaks = [leak(name, n, decision.n) for name, n in decision.leaks.items()]
-    remarks = warnings(decision)[len(leaks) :]
-    parts = [*leaks, reason(decision), *details(decision), *remarks]
+    remarks = warnings(decision)
+    n = len(decision.leaks)  # these go before all else
+    parts = [*remarks[:n], reason(decision), *details(decision), *remarks[n:]]
     return " ".join(filter(None, parts))
 
 

@@ -140,7 +140,7 @@ def drawn(rng, chance, n):
 
 
 def judged_to_the_end(known, rows, swapped, looked=None):
-    """Judge until a verdict: its kind, the gain that is seen, pairs, and queries.
+    """Judge until a verdict: its kind, the gain that is seen, and pairs.
 
     Each look takes the first queries, which are complete. The command also gives a
     verdict once nearly all first results of both are judged, where two estimates
@@ -151,13 +151,13 @@ def judged_to_the_end(known, rows, swapped, looked=None):
     gain = known.gain[swapped, rows]
     after = known.after[swapped, rows]
     spent = 0.0
-    for judged in _numbers_of_pairs(last[-1]):
+    for judged in numbers_of_pairs(last[-1]):
         n_complete = int(np.searchsorted(needed, judged, side="right"))
         share = n_complete / n
         values = gain[:n_complete]
         if share == 1:
             values = np.where(last <= judged, after, gain)
-        errors = _level(looks.SHIP, share, spent), _level(looks.KEEP, share, spent)
+        errors = errors_at(share, spent)
         verdict = _verdict(values, errors)
         seen = values.mean() if n_complete else 0.0
         if looked is not None:
@@ -165,31 +165,26 @@ def judged_to_the_end(known, rows, swapped, looked=None):
         if verdict:
             break
         spent = share if share < 1 else spent
-    return {
-        "verdict": verdict,
-        "seen": seen,
-        "pairs": min(judged, last[-1]),
-        "queries": n_complete,
-    }
+    return {"verdict": verdict, "seen": seen, "pairs": min(judged, last[-1])}
 
 
-def _numbers_of_pairs(most):
+def numbers_of_pairs(most):
     """How many pairs are judged at each look; at the last one all are."""
     return [*range(0, int(most), AT_ONCE), int(most)]
 
 
 @cache
-def _level(error, share, spent):
-    """`looks.level`, of a look at a share of the queries, after one at another."""
+def errors_at(share, spent):
+    """What a look may spend at a share of the queries, after one at another: a pair."""
     earlier, now = (
         looks.Look(1, "", "", {"candidate": each}) for each in (spent, share)
     )
-    return looks.level(error, [earlier], now, "candidate")
+    return looks.errors_of([earlier], now)["candidate"]
 
 
 def _verdict(values, errors):
     """What `gains.gains_table` says of gains: ship, keep, or ""."""
-    if len(values) < tuning.FEW or not _is_near(values, *errors):
+    if len(values) < tuning.FEW or not is_near(values, *errors):
         return ""
     table = pd.DataFrame({"candidate": values, "incumbent": 0.0})
     measured = simulated.measured_of_values(table)
@@ -197,7 +192,7 @@ def _verdict(values, errors):
     return "ship" if row["ships"] else "keep" if row["below"] else ""
 
 
-def _is_near(values, ship, keep):
+def is_near(values, ship, keep):
     """Whether a verdict may be near, so that it is worth the time of a test."""
     mean = values.mean()
     error = values.std(ddof=1) / len(values) ** 0.5

@@ -71,7 +71,7 @@ def told_quickly(now, before):
     low, high = gain.mean() - half, gain.mean() + half
     is_near = min(abs(end - limit) for end in (low, high) for limit in (0, -MARGIN))
     few = (gain != 0).sum() <= 2 * intervals.FEW_CHANGES
-    if few or is_near < half / 8 or judging._is_near(gain, gains.ERRORS[0], 0):
+    if few or is_near < half / 8 or judging.is_near(gain, gains.ERRORS[0], 0):
         return told_of(now, before)
     measured = simulated.measured_of_values(gain.to_frame())
     below = grounds.upper_bound(gain, measured, gains.ERRORS[1]) < MARGIN

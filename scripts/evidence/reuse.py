@@ -89,12 +89,10 @@ def until_a_verdict(values, needed):
     n = len(values)
     names = values.columns[1:]
     spent = 0.0
-    for most in [*range(0, int(judged_pairs[-1]), judging.AT_ONCE), judged_pairs[-1]]:
+    for most in judging.numbers_of_pairs(judged_pairs[-1]):
         n_complete = int(np.searchsorted(judged_pairs, most, side="right"))
         share = n_complete / n
-        errors = tuple(
-            judging._level(error, share, spent) for error in (looks.SHIP, looks.KEEP)
-        )
+        errors = judging.errors_at(share, spent)
         spent = share
         first = values[:n_complete]
         if n_complete < 50 or not are_near(first, errors):
@@ -108,14 +106,14 @@ def until_a_verdict(values, needed):
 
 
 def are_near(values, errors):
-    """Whether any search may ship, or all may be kept out: see `judging._is_near`."""
+    """Whether any search may ship, or all may be kept out: see `judging.is_near`."""
     ship, keep = errors
     m = values.shape[1] - 1
     over = [
         (values[name] - values["incumbent"]).to_numpy() for name in values.columns[1:]
     ]
-    may_ship = any(judging._is_near(gain, ship, 0) for gain in over)
-    return may_ship or all(judging._is_near(gain, 0, keep / m) for gain in over)
+    may_ship = any(judging.is_near(gain, ship, 0) for gain in over)
+    return may_ship or all(judging.is_near(gain, 0, keep / m) for gain in over)
 
 
 def several_candidates(queries, lists, draws):
@@ -181,7 +179,7 @@ def ships_in_turn(values, first=1):
         errors = looks.errors_of(earlier, look)
         earlier.append(look)
         gain = (values[name] - values["incumbent"]).to_numpy()
-        if not judging._is_near(gain, errors[name][0], 0):
+        if not judging.is_near(gain, errors[name][0], 0):
             continue
         pair = measured_of_values(values[["incumbent", name]])
         yield gains.gains_table(pair, "incumbent", errors)["ships"].iloc[0]
