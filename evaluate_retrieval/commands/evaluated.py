@@ -24,7 +24,7 @@ class Evaluated:
     `next_pairs.next_to_judge`. plan: see `verdicts.planned`. since: see
     `since.since_last`. runs: see `history.runs_of`. margin: of the metric, by which it
     was decided. segments: see `segments.segments_of`. run_id: of the manifest. noise:
-    by search, see `run.noise_in`."""
+    by search, see `noise.noises_of`."""
 
     folder: Folder
     files: list
