@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import aloud, beginning, manifest, report, run, steps
+from evaluate_retrieval.commands import aloud, beginning, manifest, report, run
 from evaluate_retrieval.commands.options import SearchOptions
 from evaluate_retrieval.measuring import (
     calls,
@@ -20,6 +20,7 @@ from evaluate_retrieval.measuring import (
     metric,
     pairs,
     scored,
+    steps,
 )
 from evaluate_retrieval.reading import corpus
 from evaluate_retrieval.reading.folder import Folder

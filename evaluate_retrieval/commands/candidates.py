@@ -11,8 +11,7 @@ from datetime import date
 from typing import Any
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import keeping, verdicts
-from evaluate_retrieval.measuring import looks
+from evaluate_retrieval.measuring import keeping, looks, verdicts
 from evaluate_retrieval.measuring.baseline_file import Kept
 from evaluate_retrieval.words.constants import ERROR
 

@@ -3,11 +3,11 @@
 from dataclasses import asdict, dataclass, replace
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import aloud, manifest, run, steps, verdicts
+from evaluate_retrieval.commands import aloud, manifest, run
 from evaluate_retrieval.commands.evaluated import Evaluated
 from evaluate_retrieval.commands.options import MeasuringOptions, option
 from evaluate_retrieval.commands.pair import pair_page
-from evaluate_retrieval.measuring import pairs
+from evaluate_retrieval.measuring import pairs, steps, verdicts
 from evaluate_retrieval.reading import trec
 from evaluate_retrieval.searching.names import named
 from evaluate_retrieval.searching.own import of_queries

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from evaluate_retrieval.commands import report, steps, verdicts
+from evaluate_retrieval.commands import report
 from evaluate_retrieval.judging import agreed
-from evaluate_retrieval.measuring import decision, graders
+from evaluate_retrieval.measuring import decision, graders, steps, verdicts
 from evaluate_retrieval.measuring.noise import Noise
 from evaluate_retrieval.measuring.plan import Plan
 from evaluate_retrieval.reading.folder import Folder

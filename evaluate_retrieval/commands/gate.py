@@ -6,22 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import (
-    candidates,
-    keeping,
-    limits,
-    run,
-    steps,
-    verdicts,
-)
+from evaluate_retrieval.commands import candidates, limits, run
 from evaluate_retrieval.commands.options import DecidingOptions, option
 from evaluate_retrieval.measuring import (
     baseline,
     baseline_file,
     history,
     junit,
+    keeping,
     outcomes,
     releases,
+    steps,
+    verdicts,
 )
 from evaluate_retrieval.measuring.outcomes import GRAVITY
 from evaluate_retrieval.reading.corpus import headings

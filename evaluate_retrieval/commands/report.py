@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import beginning, steps
+from evaluate_retrieval.commands import beginning
 from evaluate_retrieval.judging import agreed
 from evaluate_retrieval.measuring import (
     decision,
@@ -21,6 +21,7 @@ from evaluate_retrieval.measuring import (
     pairs,
     scored,
     side_by_side,
+    steps,
 )
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import language

@@ -13,10 +13,9 @@ from typing import Any
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import manifest, report, steps, verdicts
+from evaluate_retrieval.commands import manifest, report
 from evaluate_retrieval.commands.aloud import check_scale, read_aloud
 from evaluate_retrieval.commands.evaluated import Evaluated
-from evaluate_retrieval.commands.keeping import kept_of, search_to_keep
 from evaluate_retrieval.commands.options import (
     DecidingOptions,
     MeasuringOptions,
@@ -25,7 +24,14 @@ from evaluate_retrieval.commands.options import (
 )
 from evaluate_retrieval.commands.pair import pair_page
 from evaluate_retrieval.judging import next_pairs, settling
-from evaluate_retrieval.measuring import decision, history, pairs, segments
+from evaluate_retrieval.measuring import (
+    decision,
+    history,
+    pairs,
+    segments,
+    steps,
+    verdicts,
+)
 from evaluate_retrieval.measuring.baseline_file import (
     BASELINE,
     Kept,
@@ -33,6 +39,7 @@ from evaluate_retrieval.measuring.baseline_file import (
     write_baseline,
 )
 from evaluate_retrieval.measuring.estimand import deciding
+from evaluate_retrieval.measuring.keeping import kept_of, search_to_keep
 from evaluate_retrieval.measuring.noise import noises_of
 from evaluate_retrieval.measuring.since import since_last
 from evaluate_retrieval.reading import trec

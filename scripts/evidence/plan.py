@@ -32,7 +32,7 @@ PAIRS = {
     0.24: ("sum, 0.8", "BM25, stems", "ours"),
     0.15: ("BM25, stems", "BM25", "ours"),
 }
-QUERIES = [0, 200, 2_000]  # drawn, of which people judge one after the other
+QUERIES = [0, 400]  # drawn, of which people judge one after the other
 CHANCES = [0, 0.1, 0.3, 0.5, 0.7, 0.9, 1]
 
 

@@ -12,8 +12,7 @@ from refusals import refused
 from scipy import stats
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import verdicts
-from evaluate_retrieval.measuring import gains, grounds, judged, looks, scored
+from evaluate_retrieval.measuring import gains, grounds, judged, looks, scored, verdicts
 from evaluate_retrieval.measuring.estimand import estimand, kind_of_judgements
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import kept

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from evaluate_retrieval.commands import report, steps
-from evaluate_retrieval.measuring import decision, pairs, scored
+from evaluate_retrieval.commands import report
+from evaluate_retrieval.measuring import decision, pairs, scored, steps
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.searching import built_in, embedding
 from evaluate_retrieval.words import templates

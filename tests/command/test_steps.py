@@ -9,10 +9,9 @@ import pandas as pd
 import pytest
 from refusals import refused
 
-from evaluate_retrieval.commands import steps, verdicts
 from evaluate_retrieval.commands.options import DecidingOptions
 from evaluate_retrieval.judging import next_pairs
-from evaluate_retrieval.measuring import decision, intervals, scored
+from evaluate_retrieval.measuring import decision, intervals, scored, steps, verdicts
 from evaluate_retrieval.measuring.metric import measures_of
 from evaluate_retrieval.searching import built_in, embedding
 

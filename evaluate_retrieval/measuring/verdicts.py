@@ -1,6 +1,7 @@
 """The verdict of a run: what it may spend, what it rests on, and what it keeps.
 
-options: see `options.DecidingOptions`."""
+options: of a command, with margin, worth, limits and losses, see
+`commands/options.py`."""
 
 import logging
 from collections.abc import Mapping
@@ -11,8 +12,6 @@ from typing import Any
 
 import pandas as pd
 
-from evaluate_retrieval.commands import steps
-from evaluate_retrieval.commands.options import DecidingOptions, MeasuringOptions
 from evaluate_retrieval.measuring import (
     decision,
     graders,
@@ -22,6 +21,7 @@ from evaluate_retrieval.measuring import (
     pairs,
     plan,
     scored,
+    steps,
 )
 from evaluate_retrieval.measuring.estimand import estimand, kind_of_judgements
 from evaluate_retrieval.reading import needs
@@ -48,7 +48,7 @@ def verdict_on(
     folder: Folder,
     candidates: steps.Candidates,
     results: steps.Results,
-    options: DecidingOptions,
+    options: Any,
     today: str | None = None,
     errors: Mapping[str, tuple[float, float]] | None = None,
 ) -> decision.Decision:
@@ -134,7 +134,7 @@ def verdict_at(
     folder: Folder,
     candidates: steps.Candidates,
     results: steps.Results,
-    options: DecidingOptions,
+    options: Any,
     incumbent: str | None,
     record: Mapping[str, Any] | None = None,
 ) -> decision.Decision:
@@ -241,7 +241,7 @@ def figures_of(
 
 
 def planned(
-    measured: scored.Measured, verdict: decision.Decision, options: MeasuringOptions
+    measured: scored.Measured, verdict: decision.Decision, options: Any
 ) -> plan.Plan | None:
     """How many more needs would tell: a `plan.Plan`; None where judging cannot."""
     if not verdict.rivals or verdict.row["n"] < FEW:
@@ -264,7 +264,7 @@ def plan_for(
     measured: scored.Measured,
     pair: tuple[str, str],
     n: int,
-    options: MeasuringOptions,
+    options: Any,
     n_tests: int = 1,
     level: plan.Level = lambda n: LEVEL,
 ) -> plan.Plan:

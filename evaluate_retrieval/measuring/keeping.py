@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import steps
-from evaluate_retrieval.measuring import segments
+from evaluate_retrieval.measuring import segments, steps
 from evaluate_retrieval.measuring.baseline_file import Kept
 from evaluate_retrieval.reading import trec
 from evaluate_retrieval.reading.folder import Folder
