@@ -30,17 +30,12 @@ def _number(value, decimals=3):
     return f"{value:.{decimals}f}"
 
 
-def _interval(row, name="difference", decimals=3):
-    """A difference with its interval, where it has one, as text.
-
-    name: of a column beside name_low and name_high; of a difference low and high, at
-    most 1 from 0."""
-    ends = [
-        row[f"{name}_{end}"] if name != "difference" else min(max(row[end], -1), 1)
-        for end in ("low", "high")
-    ]
-    texts = [_signed(value, decimals) for value in (row[name], *ends)]
-    return texts[0] if ends[0] != ends[0] else "{} ({} to {})".format(*texts)
+def _interval(row):
+    """A difference as text, and its interval if there is one: at most 1 from 0."""
+    middle = _signed(row["difference"])
+    low = max(row["low"], -1)
+    high = min(row["high"], 1)
+    return middle if low != low else f"{middle} ({_signed(low)} to {_signed(high)})"
 
 
 def chance(p: float) -> str:
