@@ -52,7 +52,7 @@ def site(tmp_path, monkeypatch):
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as site:
         site.content, site.announced, site.asked = CONTENT, len(CONTENT), []
         site.address = f"http://127.0.0.1:{site.server_port}"
-        threading.Thread(target=site.serve_forever, daemon=True).start()
+        threading.Thread(target=site.serve_forever, args=(0.02,), daemon=True).start()
         yield site
         site.shutdown()
 

@@ -207,7 +207,7 @@ def api():
     server = HTTPServer(("127.0.0.1", 0), Comments)
     server.asked = []
     server.comments = [{"id": n, "body": f"{n} cents"} for n in range(150)]
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
     yield server
     server.shutdown()
