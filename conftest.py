@@ -22,8 +22,8 @@ LEAST = {"right": 2, "wrong": 3}  # answers of an exercise, the solution include
 # test_browser needs vectors that lesson 03 has made and kept by then
 LONG = ["03-vector-evaluation.ipynb", "test_install.py", "02-text-evaluation.ipynb"]
 LONG += ["test_browser.py", "07-from-hit-to-answer.ipynb", "test_elasticsearch.py"]
-LONG += ["test_judging_pages.py", "test_site.py", "test_collections.py"]
-LONG += ["test_slides.py", "test_silence.py", "test_embedding.py"]
+LONG += ["test_judging_pages.py", "test_site.py", "test_slides.py", "test_silence.py"]
+LONG += ["test_command.py"]
 TOLERANCE = 0.0015  # one unit in the third decimal: another CPU's floating point
 DECIMAL = re.compile(r"-?\d+\.\d+")
 WIDGET = "application/vnd.jupyter.widget-view+json"

@@ -141,7 +141,7 @@ def test_the_action(request_of, bin_folder, tmp_path, case, undecided):
     assert ("::warning::" in ran.stdout) == passes
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", ["worse", "undecided"])  # the action has each code
 def test_the_job_of_gitlab(request_of, bin_folder, case):
     [job] = [each["search"] for each in BLOCKS if "search" in each]
     clone = request_of(case)
