@@ -56,7 +56,7 @@ Replace `...` (or `None`) with your answer and run the cell. It checks the answe
 TODO
 </details>
 
-A solution, and answers that look right: [{answers}]({answers})"""
+A solution, and wrong answers: [{answers}]({answers})"""
 STUB = """def answer(values): ...  # your code here
 
 

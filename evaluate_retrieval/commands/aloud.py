@@ -4,10 +4,9 @@ import logging
 from dataclasses import replace
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import verdicts
 from evaluate_retrieval.commands.options import SearchOptions
 from evaluate_retrieval.judging import judged_texts
-from evaluate_retrieval.measuring import intervals, looks, registry
+from evaluate_retrieval.measuring import intervals, looks, registry, verdicts
 from evaluate_retrieval.measuring.metric import asked_for, measures_of
 from evaluate_retrieval.reading.counting import grade_shares
 from evaluate_retrieval.reading.folder import Folder, read

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from evaluate_retrieval.measuring import decision
-from evaluate_retrieval.measuring.scored import Measured
 from evaluate_retrieval.words import sentences, tiles
 from evaluate_retrieval.words.constants import FEW, UNITS
 
@@ -73,7 +72,7 @@ def tiles_of(evaluated: Any) -> list[dict[str, str]]:
     times = evaluated.results.board["ms_per_query"]
     names = pair if figures else pair[:1]
     return [
-        tiles.gain_tile(evaluated.first, len(measured.values), beside=beside.strip()),
+        tiles.gain_tile(evaluated.first, beside=beside.strip()),
         tiles.risk_tile(figures, figures["n_candidates"] if figures else 1),
         tiles.cost_tile({"ms": [float(times.get(name, np.nan)) for name in names]}),
     ]
@@ -106,11 +105,3 @@ def rule_of(verdict: decision.Decision) -> dict[str, Any] | None:
     }
     most = min(max([*ends, 2 * verdict.margin, 0.05]) * 1.1, 0.99)
     return {"rows": rows, "most": round(most, 2), **kept}
-
-
-def queries_counted(evaluated: Any) -> Measured:
-    """What was measured of the queries that count in a pair."""
-    measured = evaluated.results.whole
-    if evaluated.figures["groups"] > 1:  # else nothing is complete, and all are shown
-        measured = measured.head(evaluated.figures["queries"])
-    return measured

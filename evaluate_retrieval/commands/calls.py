@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import aloud, beginning, manifest, report, run, steps
+from evaluate_retrieval.commands import aloud, beginning, manifest, report, run
 from evaluate_retrieval.commands.options import SearchOptions
 from evaluate_retrieval.measuring import (
     calls,
@@ -20,6 +20,7 @@ from evaluate_retrieval.measuring import (
     metric,
     pairs,
     scored,
+    steps,
 )
 from evaluate_retrieval.reading import corpus
 from evaluate_retrieval.reading.folder import Folder
@@ -259,15 +260,14 @@ def _top_of_agents(verdict, measured, tables, board):
         pair = [rival, base]
         all_found = [tables[name]["all found"] for name in pair]
         gain = (all_found[0] - all_found[1]).to_numpy()
-        first = {"counts": [int(found.sum()) for found in all_found]}
+        first = {"n": len(gain), "counts": [int(each.sum()) for each in all_found]}
         first |= intervals.difference(pd.Series(gain), *measured.sample)
     costs = {
         unit: [float(board[column].get(name, np.nan)) for name in pair]
         for column, unit in COSTS.items()
     }
-    n = len(measured.values)
     shown = [
-        tiles.gain_tile(first, n, "everything found"),
+        tiles.gain_tile(first, "everything found"),
         tiles.risk_tile(verdict.row if rival else None, len(verdict.table)),
         tiles.cost_tile(costs),
     ]

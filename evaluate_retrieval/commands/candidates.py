@@ -4,15 +4,14 @@ A gate with --candidate helps to choose what ships, so it is a look at the judge
 see `looks`. The same lists and grades again are the same look, and so are some of its
 candidates alone."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
 from typing import Any
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import keeping, verdicts
-from evaluate_retrieval.measuring import looks
+from evaluate_retrieval.measuring import keeping, looks, verdicts
 from evaluate_retrieval.measuring.baseline_file import Kept
 from evaluate_retrieval.words.constants import ERROR
 
@@ -31,18 +30,17 @@ def names_of(options: Any) -> list[str]:
 
 
 def kept_of_each(
-    evaluated: Any, kept: Mapping[str, Kept], names: Sequence[str], by: str | None
-) -> list[Mapping[str, Kept]]:
+    evaluated: Any, kept: Kept, names: Sequence[str], by: str | None
+) -> list[Kept]:
     """What was measured of each candidate: kept, then those of the other names.
 
     ValueError for a search that is named twice."""
     everyone = [kept]
-    folder = evaluated.folder
     results = evaluated.results
     for name in names[1:]:
-        searches = keeping.searches_to_keep(results, {}, name, {})
-        everyone.append(keeping.kept_of(folder, results, searches, by))
-    searched = [each[folder.decides].search for each in everyone]
+        search = keeping.search_to_keep(results, name=name)
+        everyone.append(keeping.kept_of(evaluated.folder, results, search, by))
+    searched = [each.search for each in everyone]
     if len({*searched}) < len(searched):
         problem = "a search is named twice"
         raise utils.InputError(option="--candidate", value=searched, problem=problem)
@@ -51,7 +49,7 @@ def kept_of_each(
 
 @contextmanager
 def looking(
-    options: Any, before: Mapping[str, Kept], everyone: Sequence[Mapping[str, Kept]]
+    options: Any, before: Kept, everyone: Sequence[Kept]
 ) -> Iterator[tuple[dict[str, Any], int]]:
     """The look that a gate is, as facts, and how many candidates were dropped since.
 
@@ -66,10 +64,9 @@ def looking(
         if not told:
             yield facts, 0
             return
-        [kind] = everyone[0]
-        measure = everyone[0][kind].measure
-        against = looks.hash_of([_lists_of(before[kind], measure.k), str(measure)])
-        state = looks.hash_of(sorted(everyone[0][kind].qrels.items()))
+        measure = everyone[0].measure
+        against = looks.hash_of([_lists_of(before, measure.k), str(measure)])
+        state = looks.hash_of(sorted(everyone[0].qrels.items()))
         look, n_others = _look_of(earlier, told, against, state)
         facts |= {"looks": looks.n_looks(earlier, look), "candidates": list(told)}
         facts["is_new"] = not look.name
@@ -77,7 +74,7 @@ def looking(
         if facts["code"] == ERROR:  # nothing was compared
             return
         says = {"day": str(date.today()), "against": against, "code": facts["code"]}
-        says |= {"ranked": told, "baseline": before[kind].search}
+        says |= {"ranked": told, "baseline": before.search}
         verdicts.write_where_possible(options.source, replace(look, says=says))
 
 
@@ -97,16 +94,12 @@ def _told_of(before, everyone):
     """A hash of what each candidate ranks, by name: a dict.
 
     {} where none shows anything else than the baseline does."""
-    [kind] = everyone[0]
-    if kind not in before:
-        return {}
-    k = everyone[0][kind].measure.k
+    k = everyone[0].measure.k
     told = {}
     is_other = False
-    for each in everyone:
-        kept = each[kind]
+    for kept in everyone:
         told[kept.search] = looks.hash_of(_lists_of(kept, k))
-        runs = zip(kept.runs, before[kind].runs, strict=False)  # as many as both have
+        runs = zip(kept.runs, before.runs, strict=False)  # as many as both have
         is_other |= any(
             run[id_][:k] != former[id_][:k]
             for run, former in runs

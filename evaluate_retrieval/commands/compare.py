@@ -3,11 +3,11 @@
 from dataclasses import asdict, dataclass, replace
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import aloud, manifest, run, steps, verdicts
+from evaluate_retrieval.commands import aloud, manifest, run
 from evaluate_retrieval.commands.evaluated import Evaluated
 from evaluate_retrieval.commands.options import MeasuringOptions, option
 from evaluate_retrieval.commands.pair import pair_page
-from evaluate_retrieval.measuring import pairs
+from evaluate_retrieval.measuring import pairs, steps, verdicts
 from evaluate_retrieval.reading import trec
 from evaluate_retrieval.searching.names import named
 from evaluate_retrieval.searching.own import of_queries
@@ -65,7 +65,7 @@ def _compared(options: CompareOptions) -> dict:
     with step("ranking", 2, 3):
         results = steps.measure(folder, candidates, pair[0])
     with step("deciding", 3, 3):
-        figures = pairs.summary(results.whole, pair)
+        figures = pairs.summary(results.whole, pair, margin=options.margin)
     path = options.out / f"{'-against-'.join(trec.file_names(pair).values())}.html"
     manifest.sign(options.out, written=[path])
     evaluated = Evaluated(
@@ -75,7 +75,7 @@ def _compared(options: CompareOptions) -> dict:
         results=results,
         pair=pair,
         figures=figures,
-        first=pairs.first_relevant(results.whole, pair),
+        first=pairs.first_relevant(pairs.that_count(results.whole, figures), pair),
         failures=run.failures_in(folder, results, options.out),
         margin=options.margin,
     )

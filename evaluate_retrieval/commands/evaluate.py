@@ -16,7 +16,7 @@ def carry_out(options: DecidingOptions) -> dict:
     """Evaluate a folder, decide, and write the files: a dict for --json."""
     with run.at_work(options) as options:
         evaluated, _ = run.evaluated_and_kept(
-            options, options.incumbent, {}, spends=True
+            options, options.incumbent, None, spends=True
         )
     verdict = evaluated.verdict
     results = evaluated.results

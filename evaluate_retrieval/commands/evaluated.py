@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from evaluate_retrieval.commands import report, steps, verdicts
+from evaluate_retrieval.commands import report
 from evaluate_retrieval.judging import agreed
-from evaluate_retrieval.measuring import decision, graders
+from evaluate_retrieval.measuring import decision, graders, steps, verdicts
 from evaluate_retrieval.measuring.noise import Noise
 from evaluate_retrieval.measuring.plan import Plan
 from evaluate_retrieval.reading.folder import Folder
@@ -24,7 +24,7 @@ class Evaluated:
     `next_pairs.next_to_judge`. plan: see `verdicts.planned`. since: see
     `since.since_last`. runs: see `history.runs_of`. margin: of the metric, by which it
     was decided. segments: see `segments.segments_of`. run_id: of the manifest. noise:
-    by search, see `run.noise_in`."""
+    by search, see `noise.noises_of`."""
 
     folder: Folder
     files: list

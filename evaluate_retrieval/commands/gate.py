@@ -6,22 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import (
-    candidates,
-    keeping,
-    limits,
-    run,
-    steps,
-    verdicts,
-)
+from evaluate_retrieval.commands import candidates, limits, run
 from evaluate_retrieval.commands.options import DecidingOptions, option
 from evaluate_retrieval.measuring import (
     baseline,
     baseline_file,
     history,
     junit,
+    keeping,
     outcomes,
     releases,
+    steps,
+    verdicts,
 )
 from evaluate_retrieval.measuring.outcomes import GRAVITY
 from evaluate_retrieval.reading.corpus import headings
@@ -99,11 +95,14 @@ def _held(options, may_lack):
     _check_places(options)
     is_first = options.release and options.update
     before = baseline_file.read_baseline(options.baseline)
-    last = {}
+    last = None
     if options.reference.exists() or not (may_lack or is_first):
         last = baseline_file.read_baseline(options.reference)
-    if options.queries is None and len(before) == 1:  # the baseline says of which kind
-        options = replace(options, queries=next(iter(before)))
+    if options.queries is None:
+        options = replace(options, queries=before.measure.kind)
+    _check_kind(before, options.queries, options.baseline)
+    if last:
+        _check_kind(last, options.queries, options.reference)
     proposed = candidates.names_of(options)
     name = proposed[0] if proposed else options.incumbent
     evaluated, kept = run.evaluated_and_kept(options, name, before)
@@ -111,9 +110,9 @@ def _held(options, may_lack):
         problem = "there are no queries that can decide"
         raise utils.InputError(options.source, problem)
     everyone = candidates.kept_of_each(evaluated, kept, proposed, options.by)
-    sealed = _sealed(evaluated, kept, options.by) if options.release else {}
+    sealed = _sealed(evaluated, kept, options.by) if options.release else None
     compared, look = _against_baseline(options, evaluated, before, everyone)
-    if last and {*sealed} <= {*last}:
+    if last:
         compared = [replace(each, aside=options.release) for each in compared]
         compared += _since_release(options, evaluated, before, last, everyone, sealed)
     elif sealed and not is_first:
@@ -132,6 +131,13 @@ def _held(options, may_lack):
     if options.update and result["code"] not in outcomes.GRAVE:
         _update(options, evaluated, kept, sealed)
     return result
+
+
+def _check_kind(kept, kind, path):
+    """ValueError where a baseline is of another kind of queries than this run."""
+    if kept.measure.kind != kind:
+        problem = f"it is of {kept.measure.kind} queries, and this run of {kind} ones"
+        raise utils.InputError(path, problem, option="--queries", value=kind)
 
 
 def _check_places(options):
@@ -184,34 +190,33 @@ def _by_the_worst(compared, is_asked):
 
 
 def _sealed(evaluated, kept, by):
-    """What the search of this run finds for the sealed queries: a dict as kept."""
+    """What the search of this run finds for the sealed queries: `Kept`, or None."""
     folder = evaluated.folder
     if folder.sealed is None:
-        return {}
-    name = kept[folder.decides].search
+        return None
+    name = kept.search
     searches = {name: evaluated.candidates.searches[name]}
     alone = replace(evaluated.candidates, searches=searches, cross_fitted={})
     results = steps.measure(folder.sealed, alone, name)
-    return keeping.kept_of(folder.sealed, results, {folder.decides: name}, by)
+    return keeping.kept_of(folder.sealed, results, name, by)
 
 
 def _since_release(options, evaluated, before, last, everyone, sealed):
     """Outcomes against the last release: of the sealed part, if it is opened, and all.
 
-    before, last, sealed: dicts of kind: Kept; everyone: one for each candidate."""
+    before, last, sealed: `Kept`, or None; everyone: one for each candidate."""
     texts = []
     error = None
     if sealed:
-        error, sentence = releases.opened(options.source, *sealed.values())
+        error, sentence = releases.opened(options.source, sealed)
         texts.append(sentence)
     else:
         last = releases.part_of(last, releases.sealed_in(evaluated.folder))
     choices = options.margin, options.anytime, options.allow_deleted
     kept, *others = everyone
     held = releases.outcomes_since(last, kept, sealed, choices, error, others)
-    n = sum(each.updates for each in before.values())
-    n -= sum(last[kind].updates for kind in last.keys() & before.keys())
-    texts.append(f"Updates of the baseline since then: {max(n, 0):,}.")
+    n = max(before.updates - last.updates, 0)
+    texts.append(f"Updates of the baseline since then: {n:,}.")
     held[0].sentences.extend(texts)
     return [replace(each, aside=each.aside or not options.release) for each in held]
 
@@ -225,16 +230,15 @@ def _update(options, evaluated, kept, sealed):
     with it the release is over."""
     folder = evaluated.folder
     if options.release:
-        marks = releases.to_seal(kept[folder.decides])
+        marks = releases.to_seal(kept)
         if marks and folder.sealed is None and folder.source.is_dir():
             keep_sealed(folder.source, marks)
             log.info(f"{len(marks):,} queries are sealed until the next release")
     write_bytes(options.baseline, (options.out / baseline_file.BASELINE).read_bytes())
     log.info(f"{options.baseline} is of this run now")
     board = evaluated.results.board
-    for each in kept.values():
-        record = history.record_of(each, board, evaluated.run_id, evaluated.since)
-        verdicts.keep_run(folder, record)
+    record = history.record_of(kept, board, evaluated.run_id, evaluated.since)
+    verdicts.keep_run(folder, record)
     if options.release:
         whole = releases.joined(kept, sealed)
         baseline_file.write_baseline(options.reference, whole, evaluated.run_id)

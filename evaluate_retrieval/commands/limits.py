@@ -1,6 +1,6 @@
 """What holds in a gate whatever the metric says: forbidden documents, and limits."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,22 +14,20 @@ from evaluate_retrieval.searching.own import costs_of
 from evaluate_retrieval.words import sentences
 from evaluate_retrieval.words.constants import ERROR, FORBIDDEN
 
-Everyone = Sequence[Mapping[str, Kept]]
-
 
 def with_leaks(
-    evaluated: Any, before: Mapping[str, Kept], everyone: Everyone, outcome: Outcome
+    evaluated: Any, before: Kept, everyone: Sequence[Kept], outcome: Outcome
 ) -> Outcome:
     """An `Outcome`, FORBIDDEN where the new search shows another forbidden document.
 
     What the baseline shows for the same query is counted and named, and changes no
     code. Where it shows none, it says how sure that is."""
     folder = evaluated.folder
-    if outcome.code == ERROR or outcome.kind != folder.decides:
+    if outcome.code == ERROR:
         return outcome
     measured = evaluated.results.whole
     name, against = outcome.searches
-    table = leaks.leak_table(measured, folder.forbidden)
+    table = evaluated.verdict.leak_table
     if name not in table.index:
         return outcome
     row = table.loc[name]
@@ -37,7 +35,7 @@ def with_leaks(
     if not n:
         told = sentences.no_leak(name, int(row["needs"]), row["at most"])
         return replace(outcome, sentences=[*outcome.sentences, told])
-    former, _ = with_todays_ids(before[outcome.kind], _kept_as(everyone, outcome))
+    former, _ = with_todays_ids(before, _kept_as(everyone, outcome))
     k = measured.measure.k
     shown = leaks.forbidden_shown(measured, folder.forbidden, name)
     new = {}
@@ -56,29 +54,32 @@ def with_leaks(
 def with_guards(
     options: Any,
     evaluated: Any,
-    before: Mapping[str, Kept],
-    everyone: Everyone,
+    before: Kept,
+    everyone: Sequence[Kept],
     outcome: Outcome,
     n_others: int = 0,
 ) -> Outcome:
     """An `Outcome`, FORBIDDEN where the new search is beyond a limit.
 
-    options: with limits and losses. before: of the baseline, a dict of kind: Kept.
-    Candidates share the error of each metric, also with n_others that were dropped."""
+    options: with limits and losses. before: of the baseline. Candidates share the
+    error of each metric, also with n_others that were dropped."""
     is_free = not options.limits and not options.losses
-    if is_free or outcome.code == ERROR or outcome.kind != evaluated.folder.decides:
+    if is_free or outcome.code == ERROR:
         return outcome
     name, against = outcome.searches
     costs = costs_of(evaluated.candidates.own)
     values = guards.guard_values(evaluated.results.whole, name, costs)
-    kept = before[outcome.kind]
-    ids = kept.queries["query_id"]
-    lists = [utils.pad([run[id_] for id_ in ids], 1) for run in kept.runs]
-    was = {cost: getattr(kept, cost) for cost in guards.COST_GUARDS}
-    was[guards.EMPTY] = guards.share_empty(lists)
+    now = _kept_as(everyone, outcome)
+    queries = now.queries[now.queries["query_id"].isin(before.rankings)]
+    # a baseline keeps no weights: they are those of today
+    lists = [
+        utils.pad([run[id_] for id_ in queries["query_id"]], 1) for run in before.runs
+    ]
+    was = {cost: getattr(before, cost) for cost in guards.COST_GUARDS}
+    was[guards.EMPTY] = guards.share_empty(lists, queries["weight"])
     rows = guards.guards_of(options.limits, name, values, against, was)
     if options.losses:
-        alike = alike_of(kept, _kept_as(everyone, outcome))
+        alike = alike_of(before, now)
         error = ONE_SIDE / (len(everyone) + n_others)
         measures = guards.guard_measures(options.losses, alike.now.measure, alike.depth)
         for measure, limit in measures.items():
@@ -93,5 +94,4 @@ def with_guards(
 
 def _kept_as(everyone, outcome):
     """What was measured of the new search of an outcome: `Kept`."""
-    kept = [each[outcome.kind] for each in everyone]
-    return next(each for each in kept if each.search == outcome.searches[0])
+    return next(each for each in everyone if each.search == outcome.searches[0])

@@ -233,34 +233,12 @@ class MeasuringOptions(SearchOptions):
     no_tuning: bool = option(
         "the command's searches keep their defaults, and all queries report", False
     )
-    max_empty: float | None = None  # those that decide can be asked for these
-    max_p95_ms: float | None = None
-    max_tokens: float | None = None
-    guard: Any = None
-    by: str | None = None
-
-    @property
-    def limits(self) -> dict[str, float]:
-        """The guardrails that were asked for, by name, see `guards`."""
-        asked = {"empty": self.max_empty, "p95_ms": self.max_p95_ms}
-        asked["mean_tokens"] = self.max_tokens
-        return {name: limit for name, limit in asked.items() if limit is not None}
-
-    @property
-    def losses(self) -> dict[str, float]:
-        """What may be lost of other metrics, by the name of each."""
-        return losses_in(self.guard)
 
 
 @dataclass(frozen=True, kw_only=True)
 class DecidingOptions(MeasuringOptions):
     """The same, with limits that a search has to keep to be shipped."""
 
-    by: str | None = option(
-        "a column of the queries: a verdict for each of its values; else it is segment",
-        metavar="COLUMN",
-        **FILLED,
-    )
     max_empty: float | None = option(
         "a limit: the share of the queries that may find nothing",
         metavar="SHARE",
@@ -288,6 +266,23 @@ class DecidingOptions(MeasuringOptions):
         action="append",
         problem_with=problem_with_guard,
     )
+    by: str | None = option(
+        "a column of the queries: a verdict for each of its values; else it is segment",
+        metavar="COLUMN",
+        **FILLED,
+    )
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """The guardrails that were asked for, by name, see `guards`."""
+        asked = {"empty": self.max_empty, "p95_ms": self.max_p95_ms}
+        asked["mean_tokens"] = self.max_tokens
+        return {name: limit for name, limit in asked.items() if limit is not None}
+
+    @property
+    def losses(self) -> dict[str, float]:
+        """What may be lost of other metrics, by the name of each."""
+        return losses_in(self.guard)
 
 
 def is_name(text: str) -> bool:

@@ -18,7 +18,7 @@ def pair_page(evaluated: Any, path: Path) -> None:
     """Write why one search beats another. evaluated: see `page`; with figures."""
     pair = evaluated.pair
     figures = evaluated.figures
-    measured = beginning.queries_counted(evaluated)
+    measured = pairs.that_count(evaluated.results.whole, figures)
     gain = measured.gain(*pair).round(9)
     slices = pairs.gains_by_slice(gain, measured.queries)
     slices.index = [f"{column}: {name}" for column, name in slices.index]
@@ -30,9 +30,12 @@ def pair_page(evaluated: Any, path: Path) -> None:
     left_out = ""
     if len(listed) < len(gain):
         left_out = f"{len(listed):,} of {len(gain):,} are here; queries.csv has all."
+    sentence = sentences.pair(figures, pair, "first")
+    if evaluated.verdict:  # which has more candidates and looks to reckon with
+        sentence += f" The report says: {sentences.headline(evaluated.verdict)}."
     top = beginning.opening(
         sentences.pair_headline(figures, pair),
-        sentences.pair(figures, pair, "first"),
+        sentence,
         beginning.about_pair(evaluated),
         beginning.tiles_of(evaluated),
         details=[sentences.pair(figures, pair, "rest")],

@@ -41,13 +41,13 @@ def carry_out(options: PowerOptions) -> dict:
         data = folder.read(options.folder, options.language)
         for note in data.notes:
             log.info(note)
-        says = f"{options.folder} has no queries that can decide. {says}"
+        says = f"{data.source.name} has no queries that can decide. {says}"
         if data.decides:
             queries = data.test[data.decides]
             n = intervals.groups_of(queries).nunique()
             effect = intervals.design_effect(intervals.weights_of(queries))
             can_show = plan.can_show(n / effect)
             shown = [f"{size:.3f} of {name}" for name, size in can_show.items()]
-            says = f"The {n:,} needs of {options.folder} show {', '.join(shown)}."
+            says = f"The {n:,} needs of {data.source.name} show {', '.join(shown)}."
             result |= {"groups": n, "shown": can_show.to_dict()}
     return result | {"says": says, "code": NOT_WORSE}

@@ -7,19 +7,21 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import beginning, steps
+from evaluate_retrieval.commands import beginning
 from evaluate_retrieval.judging import agreed
 from evaluate_retrieval.measuring import (
     decision,
     history,
     intervals,
-    leaks,
     metric,
+    pairs,
     scored,
     side_by_side,
+    steps,
 )
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import language
@@ -27,7 +29,7 @@ from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.writing import write_text
 from evaluate_retrieval.searching import built_in, embedding, own
 from evaluate_retrieval.words import sentences
-from evaluate_retrieval.words.constants import LEVEL, UNITS
+from evaluate_retrieval.words.constants import UNITS
 from evaluate_retrieval.words.templates import beside, chance, render
 from evaluate_retrieval.words.text import plain
 
@@ -97,7 +99,7 @@ def page(evaluated: Any, run_id: str, path: Path) -> None:
     if len(verdict.table):  # an incumbent has rivals
         base = verdict.incumbent
         gains = verdict.table
-    sections = [_of_leaks(leaks.leak_table(measured, folder.forbidden))]
+    sections = [_of_leaks(verdict.leak_table)]
     sections.append(_of_segments(evaluated.segments, evaluated.pair, verdict.kind))
     sections = [each for each in sections if each["rows"]]
     sections.append(_of_board(results.board, folder.queries, folder.measure))
@@ -128,7 +130,7 @@ def drawn(evaluated: Any, gains: pd.DataFrame, base: str) -> dict[str, Any]:
     top = beginning.top_of(evaluated) | {
         "measured": measured,
         "pair": evaluated.pair,
-        "level": LEVEL,
+        "level": verdict.level,
         "base": base,
         "shipped": verdict.name if verdict.verdict == "ship" else "",
         "rule": beginning.rule_of(verdict),
@@ -136,7 +138,7 @@ def drawn(evaluated: Any, gains: pd.DataFrame, base: str) -> dict[str, Any]:
     if evaluated.segments:
         top["segments"] = segments_drawn(evaluated.segments)
     if evaluated.figures:
-        counted = beginning.queries_counted(evaluated)
+        counted = pairs.that_count(measured, evaluated.figures)
         top["gains"] = with_counts(gains, base, measured)
         top["order_of_all"] = sentences.order_of_all(gains, base)
         top["figures"] = evaluated.figures
@@ -152,6 +154,9 @@ def with_counts(
     table: of `decision.Decision`, or `steps.gains_over_chosen`. It gets wins and
     losses: so many queries."""
     gains = decision.gains_over(base, measured.values).round(9)
+    if "n" in table:  # of a candidate that is not judged completely so many count
+        rows = np.arange(len(gains))[:, None]
+        gains = gains.where(rows < table["n"].reindex(gains.columns).to_numpy())
     table = table.assign(wins=(gains > 0).sum(), losses=(gains < 0).sum())
     return table.sort_values("difference")[::-1]
 

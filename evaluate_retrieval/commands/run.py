@@ -13,20 +13,24 @@ from typing import Any
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import manifest, report, steps, verdicts
+from evaluate_retrieval.commands import manifest, report
 from evaluate_retrieval.commands.aloud import check_scale, read_aloud
 from evaluate_retrieval.commands.evaluated import Evaluated
-from evaluate_retrieval.commands.keeping import kept_of, searches_to_keep
-from evaluate_retrieval.commands.options import MeasuringOptions, Options, SearchOptions
+from evaluate_retrieval.commands.options import (
+    DecidingOptions,
+    MeasuringOptions,
+    Options,
+    SearchOptions,
+)
 from evaluate_retrieval.commands.pair import pair_page
 from evaluate_retrieval.judging import next_pairs, settling
 from evaluate_retrieval.measuring import (
     decision,
     history,
     pairs,
-    releases,
-    scored,
     segments,
+    steps,
+    verdicts,
 )
 from evaluate_retrieval.measuring.baseline_file import (
     BASELINE,
@@ -35,7 +39,8 @@ from evaluate_retrieval.measuring.baseline_file import (
     write_baseline,
 )
 from evaluate_retrieval.measuring.estimand import deciding
-from evaluate_retrieval.measuring.noise import Noise, noise_of
+from evaluate_retrieval.measuring.keeping import kept_of, search_to_keep
+from evaluate_retrieval.measuring.noise import noises_of
 from evaluate_retrieval.measuring.since import since_last
 from evaluate_retrieval.reading import trec
 from evaluate_retrieval.reading.folder import Folder, located
@@ -98,18 +103,18 @@ def with_paths(options: Options) -> Options:
 
 
 def evaluated_and_kept(
-    options: MeasuringOptions,
+    options: DecidingOptions,
     name: str | None,
-    baseline: dict[str, Kept],
+    before: Kept | None,
     spends: bool = False,
-) -> tuple[Evaluated, dict[str, Kept]]:
+) -> tuple[Evaluated, Kept | None]:
     """Evaluate a folder under a manifest: `Evaluated`, and what is kept, see `kept_of`.
 
-    name, baseline: see `searches_to_keep`. Nothing is kept without queries. spends:
+    name, before: see `search_to_keep`. Nothing is kept without queries. spends:
     whether it is a look at the folder, see `looks`; a gate is none."""
     path = options.out / BASELINE
-    last = {}
-    kept = {}
+    last = None
+    kept = None
     if manifest.has_written(options.out, BASELINE, options.source):
         with suppress(OSError, ValueError):  # of a former version
             last = read_baseline(path)
@@ -117,12 +122,14 @@ def evaluated_and_kept(
         evaluated = replace(_evaluated(options, run_id, last, spends), run_id=run_id)
         results = evaluated.results
         if results and evaluated.candidates:
-            failed = evaluated.candidates.went
-            names = searches_to_keep(results, failed, name, baseline)
-            kept = kept_of(evaluated.folder, results, names, options.by)
-            kept = releases.with_updates(kept, baseline)
-            costs = costs_of(evaluated.candidates.own)
-            kept = releases.with_costs(kept, costs, options.limits.keys())
+            search = search_to_keep(results, evaluated.candidates.went, name, before)
+            kept = kept_of(evaluated.folder, results, search, options.by)
+            costs = costs_of(evaluated.candidates.own).get(search, {})
+            told: dict[str, Any] = {
+                cost: costs[cost] for cost in costs.keys() & options.limits.keys()
+            }
+            told["updates"] = before.updates + 1 if before else 0
+            kept = replace(kept, **told)
             write_baseline(path, kept, run_id)
             files = [*evaluated.files, path]
             evaluated = replace(evaluated, files=files)
@@ -132,9 +139,9 @@ def evaluated_and_kept(
 def _evaluated(options, run_id, last, spends):
     """Read a folder, run all searches, decide, and write the files: `Evaluated`.
 
-    spends: see `evaluated_and_kept`. last: what the last run kept, a dict of kind:
-    `Kept`. Where the folder has no queries, the report says what to do next.
-    ValueError where there is no search."""
+    spends: see `evaluated_and_kept`. last: what the last run kept, or None. Where the
+    folder has no queries, the report says what to do next. ValueError where there is no
+    search."""
     folder = read_aloud(options)
     out = options.out
     page = out / "report.html"
@@ -152,16 +159,19 @@ def _evaluated(options, run_id, last, spends):
     with step("ranking", 3, N_STEPS):
         results = steps.measure(folder, candidates, chosen)
     since = _changes_since(last, folder, results)
+    incumbent = verdicts.incumbent_in(candidates, results.whole, options.incumbent)
     record = None
     if spends:
-        of_today = verdicts.incumbent_in(candidates, results.whole, options.incumbent)
-        names = searches_to_keep(results, {}, of_today, {})
-        [kept] = kept_of(folder, results, names).values()
+        kept = kept_of(folder, results, search_to_keep(results, name=incumbent))
         record = history.record_of(kept, results.board, run_id, since)
     with step("deciding", 4, N_STEPS):
-        verdict = verdicts.verdict_at(folder, candidates, results, options, record)
+        asked = folder, candidates, results, options, incumbent
+        verdict = verdicts.verdict_at(*asked, record)
     pair = steps.pair_of(candidates, results, verdict)
     figures = verdicts.figures_of(results, pair, verdict)
+    first = {}
+    if figures:
+        first = pairs.first_relevant(pairs.that_count(results.whole, figures), pair)
     evaluated = Evaluated(
         folder,
         files=[page],
@@ -170,13 +180,13 @@ def _evaluated(options, run_id, last, spends):
         verdict=verdict,
         pair=pair,
         figures=figures,
-        first=pairs.first_relevant(results.whole, pair) if figures else {},
+        first=first,
         failures=failures_in(folder, results, out),
         judge_next=next_pairs.next_to_judge(folder, results, verdict),
         plan=verdicts.planned(results.whole, verdict, options),
         since=since,
         runs=history.runs_of(folder.source),
-        noise=noise_in(results.whole),
+        noise=noises_of(results.whole),
         margin=options.margin,
         segments=segments.by_column(results.whole, pair, options.by, options.margin),
     )
@@ -194,28 +204,19 @@ def _evaluated(options, run_id, last, spends):
     with step("writing", 5, N_STEPS):
         files = [page, *_write_results(evaluated, out)]
         if spends:
-            graded = folder.judgements
-            files += settling.write_lead_page(folder, graded, out, page.name)
+            files += settling.write_lead_page(folder, folder.judgements, out, page.name)
         evaluated = replace(evaluated, files=files)
         report.page(evaluated, run_id, page)
     return evaluated
 
 
-def noise_in(measured: scored.Measured) -> dict[str, Noise]:
-    """What the runs of each search differ in, of those with several: by name."""
-    by_name = {name: noise_of(measured, name) for name in measured.values}
-    return {name: noise for name, noise in by_name.items() if noise}
-
-
 def _changes_since(last, folder, results):
-    """What has changed since the last run: see `since_last`."""
-    ranked_again = {
-        kind: kept.search
-        for kind, kept in last.items()
-        if kind == folder.decides and kept.search in results.rankings
-    }
+    """What has changed since the last run: see `since_last`. last: `Kept`, or None."""
+    is_again = last and last.measure.kind == folder.decides
+    if not is_again or last.search not in results.rankings:
+        return []
     try:
-        return since_last(last, kept_of(folder, results, ranked_again))
+        return since_last(last, kept_of(folder, results, last.search))
     except Exception as error:  # a file that was edited gives any
         problem = f"{type(error).__name__}: {error}"
         log.warning("the last run's %s is not as it was: %s", BASELINE, problem)

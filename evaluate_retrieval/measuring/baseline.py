@@ -27,47 +27,15 @@ from evaluate_retrieval.words.templates import render
 MOST_GONE = 0.1  # of the baseline's queries
 
 
-def outcomes_of(
-    baseline: Mapping[str, Kept],
-    now: Mapping[str, Kept],
-    margin: float = decision.MARGIN,
-    anytime: bool = False,
-    allow_deleted: bool = False,
-    errors: Mapping[str, tuple[float, float]] | None = None,
-) -> list[Outcome]:
-    """An `Outcome` for each kind of query of the baseline: a list.
-
-    Both are measured as this run is. baseline, now: dicts of kind: Kept.
-    margin: of the metric, from 0 to below 1. anytime: intervals that hold at
-    every look: `intervals.confidence_sequence`. allow_deleted: more than
-    MOST_GONE of the baseline's queries may be gone. errors: by kind, those below and
-    above an interval, if it is not one of 95 %."""
-    errors = errors or {}
-    choices = margin, anytime, allow_deleted
-    outcomes = []
-    for kind, before in baseline.items():
-        if kind in now:
-            outcome = _compare_kind(before, now[kind], *choices, errors.get(kind))
-        else:
-            sentence = f"The baseline has {kind} queries, and this run has none."
-            outcome = Outcome(kind, ERROR, ("", before.search), sentences=[sentence])
-        outcomes.append(outcome)
-    outcomes[0].sentences.extend(
-        f"The baseline has no {kind} queries: they are not compared."
-        for kind in sorted(now.keys() - baseline.keys())
-    )
-    return outcomes
-
-
 def outcomes_of_several(
-    baseline: Mapping[str, Kept],
-    candidates: Sequence[Mapping[str, Kept]],
+    before: Kept,
+    candidates: Sequence[Kept],
     margin: float = decision.MARGIN,
     anytime: bool = False,
     allow_deleted: bool = False,
     n_others: int = 0,
 ) -> list[Outcome]:
-    """`outcomes_of` each candidate; of several all share the error of one.
+    """`outcome_of` each candidate; of several all share the error of one.
 
     By Holm's steps, for those that are not worse, and for those that are. The ends of
     an interval are those of the steps that decided. n_others: candidates that were
@@ -75,21 +43,14 @@ def outcomes_of_several(
     choices = margin, anytime, allow_deleted
     n = len(candidates) + n_others
     if n == 1:
-        return outcomes_of(baseline, candidates[0], *choices)
+        return [outcome_of(before, candidates[0], *choices)]
     outcomes = []
-    errors = {
-        kind: _errors_by_holm(
-            before, [now.get(kind) for now in candidates], margin, anytime, n_others
-        )
-        for kind, before in baseline.items()
-    }
-    for number, now in enumerate(candidates):
-        of_it = {kind: pairs_of[number] for kind, pairs_of in errors.items()}
-        for outcome in outcomes_of(baseline, now, *choices, of_it):
-            outcome = replace(outcome, candidate=outcome.searches[0])
-            if outcome.figures:
-                outcome.figures["how"] += f", Holm over {n}"
-            outcomes.append(outcome)
+    errors = _errors_by_holm(before, candidates, margin, anytime, n_others)
+    for now, of_it in zip(candidates, errors, strict=True):
+        outcome = outcome_of(before, now, *choices, of_it)
+        if outcome.figures:
+            outcome.figures["how"] += f", Holm over {n}"
+        outcomes.append(replace(outcome, candidate=now.search))
     return outcomes
 
 
@@ -97,8 +58,8 @@ def _errors_by_holm(before, candidates, margin, anytime, n_others):
     """The errors below and above the interval of each candidate: a list of pairs."""
     parts = {}
     for number, now in enumerate(candidates):
-        alike = alike_of(before, now) if now else None
-        if alike and alike.is_able:
+        alike = alike_of(before, now)
+        if alike.is_able:
             measured = alike.measured(now.measure)
             parts[number] = measured, grounds_of_gate(measured, "now", "before")
     errors = shared_errors(parts, margin, anytime, n_others)
@@ -131,8 +92,20 @@ def shared_errors(
     return {name: (below[name], above[name]) for name in parts}
 
 
-def _compare_kind(before, now, margin, anytime, allow_deleted, errors):
-    """The `Outcome` of one kind of query."""
+def outcome_of(
+    before: Kept,
+    now: Kept,
+    margin: float = decision.MARGIN,
+    anytime: bool = False,
+    allow_deleted: bool = False,
+    errors: tuple[float, float] | None = None,
+) -> Outcome:
+    """What the gate says of a run against a baseline: an `Outcome`.
+
+    Both are measured as this run is. margin: of the metric, from 0 to below 1. anytime:
+    intervals that hold at every look: `intervals.confidence_sequence`. allow_deleted:
+    more than MOST_GONE of the baseline's queries may be gone. errors: those below and
+    above an interval, if it is not one of 95 %."""
     measure = now.measure
     searches = (now.search, before.search)
     mix = _mix_sentence(before, now, measure)
@@ -226,7 +199,7 @@ def _mix_sentence(before, now, measure):
 
 
 def _with_segments(outcome, measured, table, margin, mix):
-    """An `Outcome` with its segments. table: of `_compare_kind`, a row a query."""
+    """An `Outcome` with its segments. table: of `outcome_of`, a row a query."""
     labels = measured.queries[segments.SEGMENT]
     pair = "now", "before"
     rows = segments.segments_of(measured, pair, labels, margin, grounds_of_gate)
@@ -261,7 +234,7 @@ def _held_against(queries, runs, measure, margin, anytime, judgements, errors):
     runs: a dict with now and before. figures: see `pairs.summary`."""
     measured = measured_runs(queries, runs, measure, judgements)
     ground = grounds_of_gate(measured, "now", "before")
-    figures = pairs.summary(measured, ("now", "before"), anytime, ground)
+    figures = pairs.summary(measured, ("now", "before"), anytime, ground, margin=margin)
     if errors is not None and figures["groups"] > 1:
         figures |= gains.bounds_at(measured, ground, errors, anytime)
     return measured, figures, *pairs.exit_code(figures, margin)

@@ -3,7 +3,6 @@
 import gzip
 import json
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
 from itertools import chain
@@ -62,19 +61,17 @@ class Kept:
         return [self.rankings, *self.repeats]
 
 
-def write_baseline(path: Path, kept: Mapping[str, Kept], run_id: str) -> Path:
+def write_baseline(path: Path, kept: Kept, run_id: str) -> Path:
     """Write what a later run is compared with, and return the path.
 
-    kept: dict of kind: Kept. The same content gives the same bytes."""
-    kinds = {
-        kind: {
-            **_without_nothing(vars(measured)),
-            "measure": _kept_measure(measured.measure),
-            "texts": _texts_named(measured),
-            "queries": measured.queries.filter(IN_FILE).to_dict("list"),
-        }
-        for kind, measured in kept.items()
+    The same content gives the same bytes."""
+    told = {
+        **_without_nothing(vars(kept)),
+        "measure": _kept_measure(kept.measure),
+        "texts": _texts_named(kept),
+        "queries": kept.queries.filter(IN_FILE).to_dict("list"),
     }
+    kinds = {kept.measure.kind: told}
     content = {"version": VERSION, "run": run_id, "kinds": kinds}
     # grades of a DataFrame are numbers of numpy
     text = json.dumps(content, sort_keys=True, default=lambda number: number.item())
@@ -82,8 +79,8 @@ def write_baseline(path: Path, kept: Mapping[str, Kept], run_id: str) -> Path:
     return path
 
 
-def read_baseline(path: str | Path) -> dict[str, Kept]:
-    """`Kept` of each kind in a file of `write_baseline`: a dict.
+def read_baseline(path: str | Path) -> Kept:
+    """What is in a file of `write_baseline`.
 
     ValueError for a file that is damaged, or of another form."""
     packed = Path(path).read_bytes()
@@ -93,20 +90,12 @@ def read_baseline(path: str | Path) -> dict[str, Kept]:
         if len(text) > MOST_UNPACKED:
             raise ValueError(f"it has more than {MOST_UNPACKED:,} bytes")
         content = json.loads(text)
-        if not content["kinds"] or content["version"] != VERSION:
+        if content["version"] != VERSION:
             raise ValueError(content["version"])
-        return {
-            kind: _as_written(
-                Kept(
-                    **kept
-                    | {
-                        "queries": _kept_queries(kept["queries"]),
-                        "measure": measures_of(*kept["measure"])[kind],
-                    }
-                )
-            )
-            for kind, kept in content["kinds"].items()
-        }
+        [(kind, told)] = content["kinds"].items()
+        told["queries"] = _kept_queries(told["queries"])
+        told["measure"] = measures_of(*told["measure"])[kind]
+        return _as_written(Kept(**told))
     except Exception as error:  # a damaged file gives any
         problem = "it is damaged, of another version of this command, or no baseline"
         advice = "to make one: evaluate the search that you ship, and keep its new"

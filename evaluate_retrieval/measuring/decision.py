@@ -57,15 +57,14 @@ class Decision:
     on these. bounds: where unjudged results decide, the rival's gain without them, at
     least and at most. judged: the share of the first results that was judged, by
     search, where some are not. sees_order: whether the metric does. bound: what is to
-    be known of its worst cases, in words, see `registry`. leaks: for how many queries a
-    search shows a forbidden document, by name. leak_bounds: of each search how many
-    needs have one at all, and a bound on those that leak, see `leaks`. guards: of each
+    be known of its worst cases, in words, see `registry`. leak_table: how
+    often a search shows a forbidden document, see `leaks.leak_table`. guards: of each
     search what it has of each guardrail, see `guards.guards_of`. went: what happened
     while searches were asked, see `own.Went`, by name. trial: the number of the set of
-    searches on these queries, looks how often they were looked at, and level the p
-    value that ships, see `looks`. graded: what it owes to who graded, see
-    `graders.Graded`, or None. known: what candidates are compared by, so that a page
-    need not compute it again."""
+    searches on these queries, of so many trials; looks: how often they were looked at;
+    level: the p value that ships the rival, see `looks`. graded: what it owes to who
+    graded, see `graders.Graded`, or None. known: what candidates are compared by, so
+    that a page need not compute it again."""
 
     verdict: str
     reason: str
@@ -87,11 +86,11 @@ class Decision:
     judged: Mapping[str, float] = field(default_factory=dict)
     sees_order: bool = True
     bound: str = ""
-    leaks: Mapping[str, int] = field(default_factory=dict)
-    leak_bounds: Mapping[str, tuple[int, float]] = field(default_factory=dict)
+    leak_table: pd.DataFrame = field(default_factory=pd.DataFrame)
     guards: tuple[Mapping[str, Any], ...] = ()
     went: Mapping[str, Any] = field(default_factory=dict)
     trial: int = 1
+    trials: int = 1
     level: float = LEVEL
     looks: int = 1
     known: gains.Known | None = None
@@ -101,6 +100,20 @@ class Decision:
     def row(self) -> pd.Series:
         """What the rival gains over the incumbent."""
         return self.table.loc[self.rival]
+
+    @property
+    def leaks(self) -> dict[str, int]:
+        """For how many queries each search shows a forbidden document, if for any."""
+        shown = self.leak_table.get("queries", {})
+        return {name: int(n) for name, n in shown.items() if n}
+
+    @property
+    def leak_bounds(self) -> dict[str, tuple[int, float]]:
+        """How many needs have such a document, and a bound on those that leak."""
+        return {
+            str(name): (int(row["needs"]), float(row["at most"]))
+            for name, row in self.leak_table.iterrows()
+        }
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -124,7 +137,7 @@ class Decision:
             "on_answered": round(self.on_answered, 6),
             "bounds": {name: round(self.bounds[name], 6) for name in self.bounds},
             "judged": {name: round(self.judged[name], 6) for name in self.judged},
-            "forbidden": dict(self.leaks),
+            "forbidden": self.leaks,
             "leak_bounds": {
                 name: {"needs": n, "at_most": round(bound, 6)}
                 for name, (n, bound) in self.leak_bounds.items()
@@ -250,8 +263,11 @@ def _against(incumbent, measured, errors, margin):
         known=known,
     )
     if answered.any():
-        on_answered = measured.gain(rival, incumbent)[:n][answered].mean()
-        decision = replace(decision, on_answered=float(on_answered))
+        gain = measured.gain(rival, incumbent)[:n][answered]
+        _, weights = measured.of_first(n)
+        weights = None if weights is None else weights[answered]
+        on_answered = float(np.average(gain, weights=weights))
+        decision = replace(decision, on_answered=on_answered)
     if row["why"] in ("bound", "incumbent"):
         ground = known.grounds[rival]
         bounds = _bounds(measured, rival, incumbent, ground)

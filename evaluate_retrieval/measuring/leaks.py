@@ -7,7 +7,6 @@ import pandas as pd
 import scipy  # loads its parts when they are used
 
 from evaluate_retrieval.measuring.scored import Measured
-from evaluate_retrieval.reading import trec
 
 SURE_OF = 0.95  # of the bound on leaks
 RANKS = {"at rank 1": (1, 1), "at 2 or 3": (2, 3), "further down": (4, np.inf)}
@@ -19,7 +18,7 @@ def first_leaks(
     """The rank of the first forbidden result of each query, (n_queries,); NaN for none.
 
     Of a system with several runs the highest place in any."""
-    ids = trec.query_ids(measured.queries)
+    ids = measured.ids
     ranks = np.full(len(ids), np.nan)
     for lists in measured.lists_of(name):
         for row, (query_id, ranked) in enumerate(zip(ids, lists, strict=True)):
@@ -34,7 +33,7 @@ def forbidden_shown(
 ) -> dict[str, set[str]]:
     """Which forbidden documents a search shows, by query: of those with any."""
     shown: dict[str, set[str]] = {}
-    ids = trec.query_ids(measured.queries)
+    ids = measured.ids
     for lists in measured.lists_of(name):
         for query_id, ranked in zip(ids, lists, strict=True):
             leaked = forbidden.get(query_id, set()) & {*ranked.astype(str)}
@@ -49,7 +48,7 @@ def leak_table(measured: Measured, forbidden: Mapping[str, set[str]]) -> pd.Data
     of: the queries that have a forbidden document at all; needs: theirs. at most: of
     all such needs at most this share leaks (Clopper and Pearson, one-sided, SURE_OF).
     RANKS: queries by the place of the first such document."""
-    ids = pd.Series(trec.query_ids(measured.queries))
+    ids = pd.Series(measured.ids)
     at_risk = ids.map(lambda id_: bool(forbidden.get(id_))).to_numpy()
     n_needs = measured.groups[at_risk].nunique()
     rows = {}

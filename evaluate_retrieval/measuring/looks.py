@@ -12,7 +12,9 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 
+import numpy as np
 import scipy  # loads its parts when they are used
+from numpy.typing import ArrayLike
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.measuring.grounds import grounds_of
@@ -168,6 +170,14 @@ def n_looks(looks: Iterable[Look], look: Look | None = None) -> int:
     return len(list(looks)) + bool(look and not look.name)
 
 
+def n_trials(looks: Iterable[Look]) -> int:
+    """How many trials there were so far.
+
+    Two branches may have used one number: then those of both count."""
+    trials = {look.key: look.trial for look in looks}
+    return max([len(trials), *trials.values()])
+
+
 def next_look(
     looks: Iterable[Look], key: str, state: str, shares: Mapping[str, float]
 ) -> Look:
@@ -176,8 +186,7 @@ def next_look(
     key, state, shares: see `Look`."""
     looks = list(looks)
     trials = {look.key: look.trial for look in looks}
-    # two branches may have used one number: the next one counts the trials of both
-    trial = trials.get(key, 1 + max([len(trials), *trials.values()]))
+    trial = trials.get(key, 1 + n_trials(looks))
     for look in looks:
         if (look.key, look.state) == (key, state):
             return look
@@ -194,7 +203,7 @@ def level(error: float, looks: Iterable[Look], look: Look, candidate: str) -> fl
     line with twice the chance that it ends above it (the reflection principle). So it
     holds for any number of looks, and early ones need overwhelming evidence, as by
     O'Brien and Fleming (1979)."""
-    of_trial = error / (look.trial * (look.trial + 1))
+    of_trial = _of_trial(error, look.trial)
     share = min(look.shares[candidate], 1.0)
     if share <= 0:
         return 0.0
@@ -203,3 +212,25 @@ def level(error: float, looks: Iterable[Look], look: Look, candidate: str) -> fl
         return of_trial
     limit = scipy.stats.norm.isf(of_trial / 2)
     return float(scipy.stats.norm.sf(limit / share**0.5))
+
+
+def _of_trial(error, trial):
+    """What a trial has of an error on one side."""
+    return error / (trial * (trial + 1))
+
+
+def levels_later(
+    shares: ArrayLike, trial: int, n_trials: int, is_growing: bool
+) -> np.ndarray:
+    """Below which p a later look ships a search: an array as shares.
+
+    shares: of the queries of today's look, those that are judged completely then. Above
+    1 more are drawn, which is another trial, and so are all other judgements where
+    nobody goes on judging, see `look_at`. trial: of today; n_trials: of all looks."""
+    anew = np.full(np.shape(shares), _of_trial(SHIP, n_trials + 1))
+    if not is_growing:
+        return 2 * anew
+    limit = scipy.stats.norm.isf(_of_trial(SHIP, trial) / 2)
+    way = np.clip(shares, 1e-9, 1)
+    on_the_way = scipy.stats.norm.sf(limit / np.sqrt(way))
+    return 2 * np.where(np.asarray(shares) > 1 + 1e-9, anew, on_the_way)

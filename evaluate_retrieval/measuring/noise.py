@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from evaluate_retrieval.measuring import intervals
 from evaluate_retrieval.measuring.scored import Measured
 
 
@@ -33,13 +34,18 @@ def noise_of(measured: Measured, name: str) -> Noise | None:
     """`Noise` of a search with several runs, or None of one that was asked once.
 
     The variance of a mean over n runs is that between queries and, divided by n, that
-    within a query (one-way random effects, as in Snedecor and Cochran 1989, 13.3)."""
+    within a query (one-way random effects, as in Snedecor and Cochran 1989, 13.3).
+    Needs and weights count as in an interval."""
     values = measured.by_run.get(name)
     if values is None or len(values) < 2:
         return None
-    within = values.var(axis=0, ddof=1).mean()
-    total = values.mean(axis=0).var(ddof=1) if values.shape[1] > 1 else 0.0
-    own = within / len(values)
+    groups, weights = measured.sample
+    weights = np.ones(len(groups)) if weights is None else weights
+    within = values.var(axis=0, ddof=1)
+    own = np.square(weights) @ within / len(values) / weights.sum() ** 2
+    total = 0.0
+    if groups.nunique() > 1:
+        total = intervals.standard_error(values.mean(axis=0), groups, weights) ** 2
     between = max(total - own, 0.0)
     flips = (values == 0).any(axis=0) & (values > 0).any(axis=0)
     ids = measured.queries.get("query_id", measured.queries.index.to_series())
@@ -48,6 +54,12 @@ def noise_of(measured: Measured, name: str) -> Noise | None:
         flips=ids[flips].tolist(),
         changed=int((np.ptp(values, axis=0) > 0).sum()),
         share=float(min(own / total, 1.0)) if total else 0.0,
-        once=float(np.sqrt((between + within) / total)) if total else 1.0,
+        once=float(np.sqrt((between + own * len(values)) / total)) if total else 1.0,
         endless=float(np.sqrt(between / total)) if total else 1.0,
     )
+
+
+def noises_of(measured: Measured) -> dict[str, Noise]:
+    """What the runs of each search differ in, of those with several: by name."""
+    by_name = {name: noise_of(measured, name) for name in measured.values}
+    return {name: noise for name, noise in by_name.items() if noise}

@@ -119,7 +119,7 @@ def markdown(outcomes: list[Outcome]) -> str:
 
 
 def write_summary(outcomes: list[Outcome] | str, path: str | Path) -> None:
-    """Append the outcomes of `outcomes_of`, or the text of an error, to a file."""
+    """Append the outcomes of a gate, or the text of an error, to a file."""
     if isinstance(outcomes, str):
         text = f"**The gate: error.** {cell(outcomes, 2_000)}"
     else:

@@ -24,7 +24,13 @@ from evaluate_retrieval.measuring.grounds import Grounds, grounds_of
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import corpus, trec
 from evaluate_retrieval.reading.folder import Folder
-from evaluate_retrieval.words.constants import NOT_WORSE, UNDECIDED, WORSE
+from evaluate_retrieval.words.constants import (
+    LEVEL,
+    MARGIN,
+    NOT_WORSE,
+    UNDECIDED,
+    WORSE,
+)
 
 MOST = 10  # gains, and losses, that a page shows open
 MOST_VALUES = 12  # a column of more different values is no slice
@@ -54,6 +60,8 @@ def summary(
     ground: Grounds | None = None,
     estimates: pd.DataFrame | None = None,
     n_tests: int = 1,
+    margin: float = MARGIN,
+    level: float = LEVEL,
 ) -> dict[str, Any]:
     """What the first search of a pair gains over the second: a dict.
 
@@ -68,7 +76,8 @@ def summary(
     kind: of the queries. anytime: intervals that hold at every look, see
     `intervals.confidence_sequence`. ground: what a claim may rest on; else see
     `grounds_of`. estimates: see `gains.estimated`, if they were computed before.
-    n_tests: candidates that the bound on large losses holds for, together."""
+    n_tests: candidates that the bound on large losses and smallest hold for, together.
+    margin: what a search has to gain to ship; level: below which p."""
     ground = ground or grounds_of(measured, *pair)
     if estimates is None:
         estimates = gains.estimated(measured, {pair[0]: ground})[pair[0]]
@@ -96,7 +105,7 @@ def summary(
         return figures
     figures["p"] = float(estimates["p"].iloc[0])  # of the gain that is shown
     figures["order_as_it_is"] = decision.order_of(figures)
-    figures["smallest"] = plan.smallest_to_ship(gain, sample)
+    figures["smallest"] = plan.smallest_to_ship(gain, sample, n_tests, margin, level)
     for key, name in zip("ab", pair, strict=True):
         figures[key] = np.average(measured.values[name][:n], weights=sample[1])
     if measured.condensed is not None and measured.judged[list(pair)].min() < 1:
@@ -106,13 +115,22 @@ def summary(
     return figures
 
 
+def that_count(
+    measured: scored.Measured, figures: Mapping[str, Any]
+) -> scored.Measured:
+    """What was measured of the queries that count in a pair. figures: see `summary`."""
+    if figures["groups"] > 1:  # else nothing is complete, and all are shown
+        return measured.head(figures["queries"])
+    return measured
+
+
 def first_relevant(measured: scored.Measured, pair: tuple[str, str]) -> dict[str, Any]:
     """How many more queries have a relevant first result with the first of a pair.
 
-    A dict: of `intervals.difference`, shares of the queries; and counts, so
-    many queries with each of the two. measured: `scored.Measured`."""
+    A dict: of `intervals.difference`, shares of the queries; n of these; and counts, so
+    many with each of the two. measured: see `that_count`."""
     a, b = ((measured.scores[name]["mrr"] == 1).astype(int) for name in pair)
-    counts = {"counts": [a.sum(), b.sum()]}
+    counts = {"n": len(a), "counts": [a.sum(), b.sum()]}
     return counts | intervals.difference(a - b, *measured.sample)
 
 

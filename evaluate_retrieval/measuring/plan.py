@@ -1,9 +1,12 @@
 """How many needs a verdict takes, by the rule that ships, and the chance that it comes.
 
 sample: groups and weights of the queries, as `intervals` takes them
-(`Measured.sample`)."""
+(`Measured.sample`). level: a function of a number of groups, below which p ships a
+search that so many tell of, see `looks.levels_later`."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,6 +30,7 @@ MORE = [50, 100, 200]  # needs: after so many more one asks whether it will ship
 # What is known before anything is judged: as much as this many needs without a gain
 # would say. Another setting gained 0.38 of its spread, typically (1 / 0.38² is 6.8)
 PRIOR = 7
+Level = Callable[[Any], Any]
 PAIR_SECONDS = 20  # to judge a pair of a query and a short text. Yours may take longer
 
 
@@ -62,6 +66,7 @@ def plan_of(
     n_tests: int = 1,
     pairs_each: float | None = None,
     margin: float = MARGIN,
+    level: Level = lambda n: LEVEL,
 ) -> Plan:
     """A `Plan` for a search whose gain was measured on some queries.
 
@@ -69,12 +74,13 @@ def plan_of(
     are tested together. margin: what a search has to gain at least."""
     size = worth or max(margin, MARGIN)  # a margin of 0 takes any number of needs
     # fewer queries decide nothing, and a need has one at least
-    needs = max(groups_to_ship(gain, sample, size, n_tests, margin), FEW)
+    rule = n_tests, margin, level
+    needs = max(groups_to_ship(gain, sample, size, *rule), FEW)
     return Plan(
         worth=size,
         needs=needs,
         more=max(needs - sample[0].nunique(), 0),
-        chances={n: chance_to_ship(gain, sample, n, n_tests, margin) for n in MORE},
+        chances={n: chance_to_ship(gain, sample, n, *rule) for n in MORE},
         effect=_design_effect(gain, sample),
         pairs_each=pairs_each,
         is_given=worth is not None,
@@ -100,17 +106,17 @@ def _design_effect(gain, sample):
     return intervals.design_effect(sizes)
 
 
-def _to_pass(gain, sample, n, n_tests, margin):
+def _to_pass(gain, sample, n, n_tests, margin, level):
     """Which mean gain ships on n groups like these, and the deviation of one group.
 
-    It is significant at LEVEL for all candidates (Holm's first step), what is to be
+    It is significant at the level for all candidates (Holm's first step), what is to be
     expected of it is the margin at least, and it is above what the bound on large
     losses takes, see `gains.gains_table`."""
     deviation = intervals.standard_error(gain, *sample) * np.sqrt(sample[0].nunique())
     lost = np.average(gain < -LARGE, weights=sample[1])
     at_most = most_lost(lost, n / _design_effect(gain, sample), n_tests)
     error = deviation / np.sqrt(n)
-    limit = scipy.stats.norm.isf(LEVEL / n_tests / 2)
+    limit = scipy.stats.norm.isf(level(n) / n_tests / 2)
     # the gain of which the margin is to be expected, see `gains.expected`
     least = margin / np.where(error > 0, error, np.inf)
     z = least + scipy.stats.norm.isf(0.5 * scipy.stats.norm.sf(limit - least))
@@ -124,13 +130,14 @@ def groups_to_ship(
     size: float,
     n_tests: int = 1,
     margin: float = MARGIN,
+    level: Level = lambda n: LEVEL,
 ) -> int:
     """How many groups ship a search that gains `size`, four times in five.
 
     gain: one a query, of which the spread and the share of large losses are
     taken. n_tests: candidates. A million at most."""
     n = np.unique(np.geomspace(2, 1_000_000, 3_000).astype(int))
-    to_pass, deviation = _to_pass(gain, sample, n, n_tests, margin)
+    to_pass, deviation = _to_pass(gain, sample, n, n_tests, margin, level)
     ships = size - scipy.stats.norm.isf(0.2) * deviation / np.sqrt(n) >= to_pass
     return int(n[ships.argmax()] if ships.any() else n[-1])
 
@@ -138,16 +145,17 @@ def groups_to_ship(
 def smallest_to_ship(
     gain: pd.Series,
     sample: tuple[pd.Series, np.ndarray | None],
-    n_tests: int = 1,
-    margin: float = MARGIN,
+    n_tests: int,
+    margin: float,
+    level: float,
 ) -> float:
     """The smallest true gain that as many groups as there are ship four times in five.
 
     NaN where so few groups never are significant. See `groups_to_ship`."""
     n = sample[0].nunique()
-    if 2.0 ** (1 - n) >= LEVEL / n_tests:
+    if level <= 0 or 2.0 ** (1 - n) >= level / n_tests:
         return np.nan
-    to_pass, deviation = _to_pass(gain, sample, n, n_tests, margin)
+    to_pass, deviation = _to_pass(gain, sample, n, n_tests, margin, lambda n: level)
     return float(to_pass + scipy.stats.norm.isf(0.2) * deviation / np.sqrt(n))
 
 
@@ -157,6 +165,7 @@ def chance_to_ship(
     n_more: int,
     n_tests: int = 1,
     margin: float = MARGIN,
+    level: Level = lambda n: LEVEL,
 ) -> float:
     """How likely a search ships after n_more groups: its assurance.
 
@@ -164,7 +173,7 @@ def chance_to_ship(
     Campbell 2005). What it may be is told by the gain that was measured, and by PRIOR
     groups without one, since large gains are rare. n_tests: candidates."""
     n = sample[0].nunique()
-    to_pass, deviation = _to_pass(gain, sample, n + n_more, n_tests, margin)
+    to_pass, deviation = _to_pass(gain, sample, n + n_more, n_tests, margin, level)
     measured = np.average(gain, weights=sample[1])
     true = measured * n / (n + PRIOR)
     # of the new groups' mean: the true gain is not known, and the groups are drawn

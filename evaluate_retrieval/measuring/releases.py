@@ -4,7 +4,7 @@ Small losses pass the gate one by one, and add up. So the baseline of the last r
 is kept, and a new baseline does not move it. From MANY_NEEDS needs on a part of them is
 *sealed* until the next release: who improves a search has not seen it."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -54,30 +54,24 @@ def sealed_in(folder: Folder) -> set[str]:
     return {mark for table in tables for mark in marks_of(table["question"])}
 
 
-def part_of(
-    measured: Mapping[str, Kept], marks: set[str], inside: bool = False
-) -> dict[str, Kept]:
+def part_of(measured: Kept, marks: set[str], inside: bool = False) -> Kept:
     """The same of the queries that are not sealed, or with inside of those that are."""
-    parts = {}
-    for kind, each in measured.items():
-        is_in = marks_of(each.queries["question"]).isin(marks) == inside
-        parts[kind] = limited(each, {*each.queries["query_id"][is_in]})
-    return parts
+    queries = measured.queries
+    is_in = marks_of(queries["question"]).isin(marks) == inside
+    return limited(measured, {*queries["query_id"][is_in]})
 
 
-def joined(now: Mapping[str, Kept], sealed: Mapping[str, Kept]) -> dict[str, Kept]:
-    """What is not sealed, with what is: a dict of kind: Kept."""
-    whole = dict(now)
-    for kind, each in sealed.items():
-        rest = now[kind]
-        tables: dict[str, Any] = {
-            name: vars(rest)[name] | vars(each)[name]
-            for name in ("rankings", "qrels", "alternatives")
-        }
-        tables["queries"] = pd.concat([rest.queries, each.queries], ignore_index=True)
-        both = zip(rest.repeats, each.repeats, strict=True)
-        whole[kind] = replace(rest, repeats=[a | b for a, b in both], **tables)
-    return whole
+def joined(now: Kept, sealed: Kept | None) -> Kept:
+    """What is not sealed, with what is."""
+    if sealed is None:
+        return now
+    tables: dict[str, Any] = {
+        name: vars(now)[name] | vars(sealed)[name]
+        for name in ("rankings", "qrels", "alternatives")
+    }
+    tables["queries"] = pd.concat([now.queries, sealed.queries], ignore_index=True)
+    both = zip(now.repeats, sealed.repeats, strict=True)
+    return replace(now, repeats=[a | b for a, b in both], **tables)
 
 
 def opened(source: Path, sealed: Kept) -> tuple[float, str]:
@@ -104,59 +98,29 @@ def opened(source: Path, sealed: Kept) -> tuple[float, str]:
 # --- Against the last release ------------------------------------------------
 
 
-def with_updates(
-    now: Mapping[str, Kept], before: Mapping[str, Kept]
-) -> dict[str, Kept]:
-    """What was measured, with how many updates it is away from a first baseline."""
-    return {
-        kind: replace(each, updates=before[kind].updates + 1)
-        if kind in before
-        else each
-        for kind, each in now.items()
-    }
-
-
-def with_costs(
-    now: Mapping[str, Kept], costs: Mapping[str, Mapping[str, float]], limits: Set[str]
-) -> dict[str, Kept]:
-    """What was measured, with the costs of its search for which there are limits.
-
-    costs: by search, see `own.costs_of`."""
-    kept = {}
-    for kind, each in now.items():
-        its_costs = costs.get(each.search, {})
-        parts: dict[str, Any] = {
-            cost: its_costs[cost] for cost in its_costs.keys() & limits
-        }
-        kept[kind] = replace(each, **parts)
-    return kept
-
-
 def outcomes_since(
-    last: Mapping[str, Kept],
-    now: Mapping[str, Kept],
-    sealed: Mapping[str, Kept],
+    last: Kept,
+    now: Kept,
+    sealed: Kept | None,
     choices: tuple[float, bool, bool],
     error: float | None = None,
-    others: Sequence[Mapping[str, Kept]] = (),
+    others: Sequence[Kept] = (),
 ) -> list[Outcome]:
     """What the gate says of the time since the last release: a list.
 
     last: what it kept, of all queries. now, sealed: what is not sealed, and what is.
-    choices: see `baseline.outcomes_of`; error: on each side of an interval of the
+    choices: see `baseline.outcome_of`; error: on each side of an interval of the
     sealed part. Of that and of the whole no query is named that lost or gained. others:
     more candidates, where nothing is sealed."""
     everyone = [joined(now, sealed), *others]
     whole = baseline.outcomes_of_several(last, everyone, *choices)
-    if not sealed:
+    if sealed is None:
         return [replace(each, since=SINCE) for each in whole]
-    [kind] = sealed
-    marks = {*marks_of(sealed[kind].queries["question"])}
-    held = part_of({kind: last[kind]}, marks, inside=True)
+    held = part_of(last, {*marks_of(sealed.queries["question"])}, inside=True)
     allowed, _, allow_deleted = choices
     # openings are counted: an interval for looking at any time would count them twice
-    errors = {kind: (error, error)} if error is not None else None
-    [hidden] = baseline.outcomes_of(held, sealed, allowed, False, allow_deleted, errors)
+    errors = (error, error) if error is not None else None
+    hidden = baseline.outcome_of(held, sealed, allowed, False, allow_deleted, errors)
     hidden = replace(hidden, since=f"{SINCE}, sealed part", largest={}, segments=[])
     of_all = {"since": f"{SINCE}, all", "aside": True, "largest": {}, "segments": []}
     return [hidden, *(replace(each, **of_all) for each in whole)]

@@ -11,6 +11,7 @@ from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import intervals, metric
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.measuring.plan import LARGE
+from evaluate_retrieval.reading import trec
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,11 @@ class Measured:
     repeats: dict[str, list[utils.Rankings]] = field(default_factory=dict)
     by_run: dict[str, np.ndarray] = field(default_factory=dict)
     doubts: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def ids(self) -> list[str]:
+        """The id of each query, see `trec.query_ids`."""
+        return trec.query_ids(self.queries)
 
     @property
     def sample(self) -> tuple[pd.Series, np.ndarray | None]:

@@ -1,7 +1,5 @@
 """What has changed a figure since the last run: the search, or the labels."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from evaluate_retrieval import utils
@@ -16,44 +14,39 @@ from evaluate_retrieval.measuring.baseline_file import Kept
 from evaluate_retrieval.measuring.looks import hash_of
 
 
-def since_last(last: Mapping[str, Kept], now: Mapping[str, Kept]) -> list[dict]:
+def since_last(last: Kept, now: Kept) -> list[dict]:
     """What has changed a figure since the last run: the search, or labels. Facts.
 
-    last, now: dicts of kind: Kept. One for each kind of which both ranked the same
-    search by the same metric, if anything has changed. The part of the labels is
-    what today's do to the rankings of the last run; the rest is the search's. Only
-    queries that have a relevant document in both runs count."""
-    facts = []
-    for kind in last.keys() & now.keys():
-        today = now[kind]
-        before, n_moved = with_todays_ids(last[kind], today)
-        if (before.search, before.measure) != (today.search, today.measure):
-            continue
-        ids = sorted(answerable(before) & answerable(today))
-        if not ids:  # a sample was drawn since, and its queries alone count
-            continue
-        old, with_labels, new = (
-            _mean_with(ranked, labels, ids, today)
-            for ranked, labels in [(before, before), (before, today), (today, today)]
-        )
-        _, changes = changed_judgements(before, today)
-        labels, todays = ((kept.qrels, kept.alternatives) for kept in (before, today))
-        if labels != todays or n_moved or old != new:
-            facts.append(
-                {
-                    "metric": str(today.measure),
-                    "search": today.search,
-                    "old": old,
-                    "new": new,
-                    "queries": f"{len(ids):,} {kind} queries",
-                    "by_labels": with_labels - old,
-                    "by_search": new - with_labels,
-                    "moved": n_moved,
-                    "changes": changes,
-                    "last": prints_of(last[kind]),
-                }
-            )
-    return facts
+    They are in a list, which is empty if nothing has changed, or if the two did not
+    rank the same search by the same metric. The part of the labels is what today's do
+    to the rankings of the last run; the rest is the search's. Only queries that have a
+    relevant document in both runs count."""
+    before, n_moved = with_todays_ids(last, now)
+    ids = sorted(answerable(before) & answerable(now))
+    is_same = (before.search, before.measure) == (now.search, now.measure)
+    if not is_same or not ids:  # no ids: a sample was drawn since, and it alone counts
+        return []
+    old, with_labels, new = (
+        _mean_with(ranked, labels, ids, now)
+        for ranked, labels in [(before, before), (before, now), (now, now)]
+    )
+    labels, todays = ((kept.qrels, kept.alternatives) for kept in (before, now))
+    if labels == todays and not n_moved and old == new:
+        return []
+    _, changes = changed_judgements(before, now)
+    facts = {
+        "metric": str(now.measure),
+        "search": now.search,
+        "old": old,
+        "new": new,
+        "queries": f"{len(ids):,} {now.measure.kind} queries",
+        "by_labels": with_labels - old,
+        "by_search": new - with_labels,
+        "moved": n_moved,
+        "changes": changes,
+        "last": prints_of(last),
+    }
+    return [facts]
 
 
 def prints_of(kept: Kept) -> dict[str, str]:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.measuring import metric
+from evaluate_retrieval.measuring import intervals, metric
 from evaluate_retrieval.words.constants import FEW
 from evaluate_retrieval.words.terminal import with_bar
 
@@ -57,7 +57,8 @@ def cross_fit(
         rows = test["fold"].map(best).to_numpy() == number
         rankings[rows] = utils.run_search(test, search, depth or k)[rows]
     by_fold = best.map(lambda number: settings[number])
-    return rankings, by_fold, settings[values.mean().idxmax()]
+    means = metric.weighted_means(values, intervals.weights_of(development))
+    return rankings, by_fold, settings[means.idxmax()]
 
 
 def are_few(development: utils.Queries) -> bool:
@@ -77,10 +78,15 @@ def best_by_fold(
     values: of the development queries, a column for each of what is chosen from. The
     first one where all queries are in one fold, which is logged."""
     best = {}
+    weights = intervals.weights_of(development)
     for fold in sorted(test["fold"].unique()):
-        elsewhere = values[(development["fold"] != fold).to_numpy()]
-        best[fold] = values.columns[0] if elsewhere.empty else elsewhere.mean().idxmax()
-        if elsewhere.empty and values.shape[1] > 1:
+        is_elsewhere = (development["fold"] != fold).to_numpy()
+        if is_elsewhere.any():
+            means = metric.weighted_means(values[is_elsewhere], weights[is_elsewhere])
+            best[fold] = means.idxmax()
+            continue
+        best[fold] = values.columns[0]
+        if values.shape[1] > 1:
             problem = "all %d queries are in one fold: the first setting is taken"
             log.warning(problem, len(development))
     return pd.Series(best)

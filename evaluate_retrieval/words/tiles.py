@@ -12,15 +12,16 @@ WHAT = "a relevant document first"
 
 
 def gain_tile(
-    first: Mapping[str, Any], n: int, what: str = WHAT, beside: str = ""
+    first: Mapping[str, Any], what: str = WHAT, beside: str = ""
 ) -> dict[str, str]:
     """Of 100 queries, how many more have what is wanted.
 
-    first: see `pairs.first_relevant`; {} where nothing is compared. n: of the queries.
-    beside: a sentence on how they count."""
+    first: see `pairs.first_relevant`; {} where nothing is compared. beside: a sentence
+    on how the queries count."""
     if not first:
         return _tile("Gain", "nothing to compare", "")
     times = round(100 * first["difference"])
+    n = first["n"]
     new, old = first["counts"]
     word = "more have" if times > 0 else "fewer have" if times else "as many have"
     figure = f"{times:+d} of 100 queries" if times else "0 of 100 queries"

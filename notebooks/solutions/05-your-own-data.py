@@ -56,7 +56,7 @@ answer = (2, "judge")
 
 
 # %% 3 wrong
-# The mean alone is below -0.01. Another 72 queries may give another mean.
+# The mean alone is below -0.01. Other queries may give another mean.
 answer = (1, "revert")
 
 

@@ -28,7 +28,7 @@ def largest_loss(means):
     return (means.max() - means).max(axis=1)
 
 
-# On the seven the sum with 0.8 has the smallest one, 0.035, and BM25 the largest.
+# Of these five the sum with 0.8 has the smallest one, 0.035, and BM25 the largest.
 
 
 # %% 2 wrong

@@ -15,7 +15,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evaluate_retrieval.commands import calls, steps
+from evaluate_retrieval.commands import calls
+from evaluate_retrieval.measuring import steps
 from evaluate_retrieval.searching import process, returned
 from evaluate_retrieval.searching.own import Searching, own_searches
 

@@ -6,7 +6,7 @@ import pytest
 from refusals import refused
 from scipy import stats
 
-from evaluate_retrieval.measuring import decision, metric, pairs, plan, scored
+from evaluate_retrieval.measuring import decision, metric, pairs, plan, scored, tuning
 from evaluate_retrieval.measuring.gains import expected
 
 N = 100
@@ -170,3 +170,62 @@ def test_before_two_queries_are_judged_completely_every_gain_is_possible():
     assert ends == [-1, -1, 0, 1]
     assert figures["n"] == 0
     assert figures["order"] == ""
+
+
+# --- Weights -----------------------------------------------------------------
+
+
+def drawn_with_weights():
+    """60 judged queries with weights: nothing is relevant for each fourth."""
+    rng = np.random.default_rng(2)
+    ids = [f"q{number}" for number in range(60)]
+    documents = [{"a": 1, "b": 0} if n % 4 else {"a": 0, "b": 0} for n in range(60)]
+    queries = pd.DataFrame({"query_id": ids, "need": ids, "document": documents})
+    queries = queries.assign(question=ids, course="all", fold=np.arange(60) % 10)
+    queries["weight"] = np.where(np.arange(60) % 5, 1.0, 9.0)
+    wins = (rng.random(60) < 0.8) & (queries["weight"] < 9)
+    either = np.array([["a", "b"], ["b", "a"]], dtype=object)
+    lists = {"new": either[(~wins).astype(int)], "old": either[wins.astype(int)]}
+    return queries, lists
+
+
+def test_a_query_of_weight_nine_counts_as_so_many_of_its_need():
+    queries, lists = drawn_with_weights()
+    times = queries["weight"].astype(int).to_numpy()
+    rows = np.repeat(np.arange(len(queries)), times)
+    again = queries.iloc[rows].assign(weight=1.0).reset_index(drop=True)
+    both = [(queries, lists), (again, {name: lists[name][rows] for name in lists})]
+    told = []
+    for table, ranked in both:
+        found = scored.measured_of(table, ranked, metric.Measure(k=2))
+        made = decision.decide(found, "old")
+        figures = pairs.summary(found, ("new", "old"))
+        first = pairs.first_relevant(found, ("new", "old"))
+        told.append(
+            [
+                *made.row[["difference", "low", "high", "p", "lost"]].astype(float),
+                *[figures["a"], figures["b"], made.on_answered],
+                *[first[name] for name in ("difference", "low", "high")],
+            ]
+        )
+    assert told[0] == pytest.approx(told[1])
+
+
+def test_what_is_chosen_is_chosen_by_the_weights():
+    """New wins more queries, and they weigh less."""
+    queries, lists = drawn_with_weights()
+
+    def search_with(name):
+        def search(table, k=2):
+            return lists[name][queries["query_id"].isin(table["query_id"]), :k]
+
+        return search
+
+    options = {"by": "mrr", "k": 2}
+    for weight, best in [(1.0, "new"), (queries["weight"], "old")]:
+        table = queries.assign(weight=weight)
+        _, by_fold, chosen = tuning.cross_fit(
+            search_with, ["new", "old"], table, table, **options
+        )
+        assert chosen == best
+        assert {*by_fold} == {best}

@@ -145,6 +145,7 @@ def test_the_first_forty_words_and_the_tiles_have_verdict_risk_and_cost(ended):
     if "pair.html" in pages:
         assert tiles_in(pages["pair.html"]) == tiles_in(report)
         heading = pages["pair.html"].h1.text
+        assert f"The report says: {facts['headline']}." in pages["pair.html"].text
         assert re.search("better|worse|cannot be told|could turn|judged", heading)
 
 
@@ -233,7 +234,7 @@ def test_agents_have_a_decision_too(tmp_path, n, agents, headline, risk):
 )
 def test_a_hundred_queries(difference, low, high, says):
     row = {"difference": difference, "low": low, "high": high, "counts": [3, 2]}
-    tile = tiles.gain_tile(row, 100, "it")
+    tile = tiles.gain_tile(row | {"n": 100}, "it")
     assert f"{tile['figure']} {tile['note']}".startswith(says)
 
 

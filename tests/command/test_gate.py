@@ -12,7 +12,7 @@ from mistune import create_markdown
 from refusals import refused
 
 from evaluate_retrieval.measuring import pairs
-from evaluate_retrieval.measuring.baseline import outcomes_of
+from evaluate_retrieval.measuring.baseline import outcome_of
 from evaluate_retrieval.measuring.baseline_file import (
     BASELINE,
     Kept,
@@ -152,7 +152,8 @@ ALL += [("generated", *row) for row in OF_GENERATED]
 
 @pytest.mark.parametrize(("kind", "before", "now", "options", "code", "phrase"), ALL)
 def test_what_the_gate_says(kind, before, now, options, code, phrase):
-    outcomes = outcomes_of({kind: before}, {kind: now}, **options)
+    assert now.measure.kind == kind
+    outcomes = [outcome_of(before, now, **options)]
     text = "\n".join(summary_lines(outcomes))
     assert outcomes_as_json(outcomes)["code"] == code
     assert text.startswith(f"{kind}: {WORDS[code]}: “own: mine”, now and before\n")
@@ -170,7 +171,7 @@ def test_a_query_counts_once_or_as_its_weight_says(anytime):
     worse = kept(JUDGED, [3] * 30 + [1] * 30, ["big"] * 31 + IDS[31:])
     for weights, difference in [(np.ones(N), -0.25), ([3] * 30 + [1] * 30, -0.375)]:
         now = replace(worse, queries=worse.queries.assign(weight=weights))
-        [outcome] = outcomes_of({"judged": GOOD}, {"judged": now}, anytime=anytime)
+        outcome = outcome_of(GOOD, now, anytime=anytime)
         assert outcome.figures["difference"] == pytest.approx(difference)
         assert outcome.figures["low"] < difference < outcome.figures["high"]
 
@@ -186,7 +187,7 @@ def test_it_names_the_queries_that_lost_and_the_titles_of_what_they_found():
     ranks[59] = 1  # which gains most
     before, now = kept(JUDGED, [1] * 48 + [3] * 12), kept(JUDGED, ranks)
     now.queries.loc[0, "question"] = "why\nnot?"
-    [outcome] = outcomes_of({"judged": before}, {"judged": now})
+    outcome = outcome_of(before, now)
     title = "How do I install it, and on which machines does it run?"
     text = "\n".join(summary_lines([outcome], {"other0": title}))
     lost = [row["query_id"] for row in outcome.largest["losses"]]
@@ -205,21 +206,6 @@ def test_it_names_the_queries_that_lost_and_the_titles_of_what_they_found():
     assert f"        before  {title}\n        now     nothing" in text
 
 
-def test_a_kind_of_query_that_one_run_lacks():
-    pair, judged = (
-        {"judged": GOOD, "generated": generated(GENERATED, 1)},
-        {"judged": GOOD},
-    )
-    outcomes = outcomes_of(pair, judged)
-    text = "\n".join(summary_lines(outcomes))
-    assert worst_code(outcomes) == ERROR
-    assert "The baseline has generated queries, and this run has none." in text
-    assert "Search: Error" in markdown(outcomes)
-    [outcome] = outcomes_of(judged, pair)
-    sentence = "The baseline has no generated queries: they are not compared."
-    assert (outcome.code, outcome.sentences[-1]) == (NOT_WORSE, sentence)
-
-
 # --- The baseline's file -----------------------------------------------------
 
 
@@ -228,41 +214,38 @@ def test_a_baseline_is_read_as_it_was_written(tmp_path):
     qrels = {id_: {id_: np.int64(2), f"{id_}-bad": np.float64(0.5)} for id_ in IDS}
     deep = {id_: [f"x{place}" for place in range(100)] for id_ in IDS}
     judged = replace(kept(qrels, 1, TENS), rankings=deep)
-    kinds = {"judged": judged, "generated": generated(GENERATED, 2)}
-    path = write_baseline(tmp_path / BASELINE, kinds, "run 1")
+    path = write_baseline(tmp_path / BASELINE, judged, "run 1")
     content = path.read_bytes()
     assert content[4:8] == bytes(4)  # where gzip writes the time
-    backwards = {kind: kinds[kind] for kind in reversed(kinds)}
-    assert write_baseline(path, backwards, "run 1").read_bytes() == content
-    baseline = read_baseline(path)
-    again = baseline["judged"]
+    assert write_baseline(path, judged, "run 1").read_bytes() == content
+    again = read_baseline(path)
     assert (again.search, again.qrels) == (judged.search, judged.qrels)
     pd.testing.assert_frame_equal(again.queries, judged.queries)
     assert again.rankings == deep
-    assert worst_code(outcomes_of(baseline, kinds)) == NOT_WORSE
-    write_baseline(path, {"judged": FROM_2}, "run 1")
-    assert read_baseline(path)["judged"].measure == FROM_2.measure
+    assert outcome_of(again, judged).code == NOT_WORSE
+    write_baseline(path, FROM_2, "run 1")
+    assert read_baseline(path).measure == FROM_2.measure
 
 
 def test_the_gate_compares_as_many_runs_on_both_sides(tmp_path):
     """A score is the mean of runs. A baseline of one list a query counts as it did."""
     once, badly = kept(JUDGED, 1), kept(JUDGED, 5)
     twice = replace(once, repeats=[badly.rankings])
-    path = write_baseline(tmp_path / BASELINE, {"judged": twice}, "run 1")
+    path = write_baseline(tmp_path / BASELINE, twice, "run 1")
     before = read_baseline(path)
-    assert before["judged"].runs == twice.runs
-    [same] = outcomes_of(before, {"judged": twice})
+    assert before.runs == twice.runs
+    same = outcome_of(before, twice)
     mean = (1 + 1 / np.log2(6)) / 2
     assert (same.figures["difference"], same.code) == (0, NOT_WORSE)
-    [lost] = outcomes_of(before, {"judged": replace(badly, repeats=twice.repeats)})
+    lost = outcome_of(before, replace(badly, repeats=twice.repeats))
     assert lost.figures["difference"] == pytest.approx(1 / np.log2(6) - mean)
     assert lost.code == WORSE
-    path = write_baseline(path, {"judged": once}, "run 1")
+    path = write_baseline(path, once, "run 1")
     assert (
         "repeats"
         not in json.loads(gzip.decompress(path.read_bytes()))["kinds"]["judged"]
     )
-    [first] = outcomes_of(read_baseline(path), {"judged": twice})
+    first = outcome_of(read_baseline(path), twice)
     assert first.figures["difference"] == 0
     told = "The baseline has 1 list of each query, and this run 2: 1 of each count."
     assert told in " ".join(first.sentences)
@@ -283,7 +266,7 @@ SPOILT = {  # what becomes of the text in the file
 
 def test_a_damaged_or_foreign_baseline_is_one_sentence(tmp_path):
     path = tmp_path / BASELINE
-    write_baseline(path, {"judged": GOOD}, "run 1")
+    write_baseline(path, GOOD, "run 1")
     content = path.read_bytes()
     text = gzip.decompress(content).decode()
     damaged = content[:60] + bytes([content[60] ^ 255]) + content[61:]
@@ -308,7 +291,7 @@ def test_the_summary_shows_texts_of_users_and_no_markup_of_theirs():
     now = replace(kept(JUDGED, 3), search=HOSTILE)
     now.queries["question"] = HOSTILE
     now.rankings["d0"][0] = HOSTILE
-    [outcome] = outcomes_of({"judged": GOOD}, {"judged": now})
+    outcome = outcome_of(GOOD, now)
     assert "\x1b" not in "".join(summary_lines([outcome]))
     render = create_markdown(escape=False, plugins=["table", "strikethrough", "url"])
     page = BeautifulSoup(render(markdown([outcome])), "html.parser")
@@ -328,7 +311,7 @@ def test_the_summary_shows_texts_of_users_and_no_markup_of_theirs():
 def test_the_summary_is_added_to_a_file(tmp_path):
     path = tmp_path / "job.md"
     path.write_text("before")  # somebody has not ended the line
-    write_summary(outcomes_of({"judged": GOOD}, {"judged": GOOD}), path)
+    write_summary([outcome_of(GOOD, GOOD)], path)
     write_summary("no <b>", path)
     text = path.read_text()
     assert text.startswith("before\n\n## Search: Not worse\n")

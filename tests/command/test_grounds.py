@@ -12,8 +12,7 @@ from refusals import refused
 from scipy import stats
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.commands import verdicts
-from evaluate_retrieval.measuring import gains, grounds, judged, looks, scored
+from evaluate_retrieval.measuring import gains, grounds, judged, looks, scored, verdicts
 from evaluate_retrieval.measuring.estimand import estimand, kind_of_judgements
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import kept
@@ -253,6 +252,21 @@ def test_looks_at_a_search_without_a_gain_ship_it_no_more_often_than_one(n_looks
         taken.append(look)
     assert crossed.mean() < 0.1 + 3 * 0.0021  # a trial has half of 0.2
     assert crossed.mean() > (0.09 if n_looks == 1 else 0.045)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.7, 1])
+def test_what_a_later_look_will_take_is_known_before(share):
+    """More of the drawn queries are judged, or others are: as it comes then."""
+    taken = [looks.next_look([], "other searches", "", {"new": 1.0})]
+    now = looks.next_look(taken, "trial", "some", {"new": 0.2})
+    taken.append(now)
+    trials = now.trial, looks.n_trials(taken)
+    later = looks.next_look(taken, "trial", "more", {"new": share})
+    other = looks.next_look(taken, "more queries", "", {"new": 1.0})
+    for look, is_growing, at in [(later, True, share), (other, True, 2)]:
+        expected = 2 * looks.level(looks.SHIP, taken, look, "new")
+        assert looks.levels_later(at, *trials, is_growing) == pytest.approx(expected)
+    assert looks.levels_later(share, *trials, False) == pytest.approx(expected)
 
 
 def test_looking_again_at_what_was_there_is_free(tmp_path):

@@ -379,7 +379,7 @@ NEW_IDS = [f"new-{id_}" for id_ in IDS]
 @pytest.mark.parametrize(("rank", "code"), [(1, 0), (3, 1)])
 def test_the_gate_takes_a_text_with_another_id_for_the_same(rank, code):
     now = kept(rank, NEW_IDS, MOVED)
-    [outcome] = baseline.outcomes_of({"judged": kept(1)}, {"judged": now})
+    outcome = baseline.outcome_of(kept(1), now)
     assert outcome.code == code
     assert any(sentence.startswith("40 documents") for sentence in outcome.sentences)
 
@@ -394,14 +394,14 @@ def test_lost_labels_make_no_search_worse():
     for query in IDS[:10]:
         now.qrels[query] = {"second": 1, "third": 0}
         now.rankings[query] = ["third", "second"]
-    [outcome] = baseline.outcomes_of({"judged": before}, {"judged": now})
+    outcome = baseline.outcome_of(before, now)
     assert outcome.code == 2
     [sentence] = [each for each in outcome.sentences if "are lost" in each]
     assert "10 judgements of 10 queries" in sentence
     assert "d0 of d0" in sentence
     for query in IDS[10:]:  # and a search that is worse on the others is worse
         now.rankings[query] = ["third", "second"]
-    [outcome] = baseline.outcomes_of({"judged": before}, {"judged": now})
+    outcome = baseline.outcome_of(before, now)
     assert outcome.code == 1
 
 
@@ -410,15 +410,15 @@ def test_a_change_is_what_the_labels_did_and_what_the_search_did():
     for query in IDS:  # a second relevant document was judged
         now.qrels[query]["second"] = 1
     whole = 1 + 1 / np.log2(3)
-    [facts] = since.since_last({"judged": before}, {"judged": now})
+    [facts] = since.since_last(before, now)
     sentence = sentences.since(facts)
     assert f"from 1.000 to {0.5 / whole:.3f}" in sentence
     assert f"{1 / whole - 1:+.3f} by the labels" in sentence
     assert f"{-0.5 / whole:+.3f} by the search" in sentence
     assert "40 documents have another id" in sentence
-    assert since.since_last({"judged": before}, {"judged": kept(1)}) == []
+    assert since.since_last(before, kept(1)) == []
     other = replace(now, search="another")
-    assert since.since_last({"judged": before}, {"judged": other}) == []
+    assert since.since_last(before, other) == []
     # a sample was drawn since, of queries that the last run did not have
     others = replace(now, qrels={"drawn": {"d0": 1}}, rankings={"drawn": ["d0"]})
-    assert since.since_last({"judged": before}, {"judged": others}) == []
+    assert since.since_last(before, others) == []

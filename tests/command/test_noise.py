@@ -2,13 +2,14 @@
 
 import json
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from evaluate_retrieval import evaluate
-from evaluate_retrieval.measuring import noise, scored
+from evaluate_retrieval.measuring import intervals, noise, scored
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.searching import returned
 
@@ -139,3 +140,18 @@ def test_the_shares_are_those_of_the_formulas():
     # of uniform chances: 1/6 within a query, and 1/12 between queries
     wider = ((1 / 6 + 1 / 12) / (1 / 24 + 1 / 12)) ** 0.5
     assert told.once == pytest.approx(wider, 0.1)
+
+
+def test_noise_counts_weights_and_needs_as_the_interval_does():
+    """Queries of one need vary together, and one that weighs nine counts so often."""
+    rng = np.random.default_rng(3)
+    runs = rng.random((3, 90)) < np.repeat(rng.random(30), 3)
+    whole = measured_of(runs)
+    needs = pd.Series(np.repeat(np.arange(30), 3))
+    weights = np.where(np.arange(90) % 5, 1.0, 9.0)
+    told = noise.noise_of(replace(whole, groups=needs, weights=weights), "it")
+    total = intervals.standard_error(runs.mean(axis=0), needs, weights) ** 2
+    own = (weights**2 * runs.var(axis=0, ddof=1)).sum() / weights.sum() ** 2 / 3
+    assert told.share == pytest.approx(own / total)
+    apart = noise.noise_of(replace(whole, weights=weights), "it")
+    assert told.share < apart.share

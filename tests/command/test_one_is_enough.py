@@ -63,7 +63,7 @@ def test_a_search_that_finds_one_of_a_group_is_perfect(source, tmp_path):
 def test_the_gate_has_the_figure_of_the_baseline(source, tmp_path, capsys):
     run_of(source, tmp_path / "before", "evaluate")
     path = tmp_path / "before" / baseline_file.BASELINE
-    kept = baseline_file.read_baseline(path)["judged"]
+    kept = baseline_file.read_baseline(path)
     assert {*kept.alternatives} == {*QUERIES}
     capsys.readouterr()
     words = ["--baseline", str(path), "--json", "--out", str(tmp_path / "now")]
@@ -74,9 +74,9 @@ def test_the_gate_has_the_figure_of_the_baseline(source, tmp_path, capsys):
 
 def test_other_alternatives_are_told_as_a_change_of_labels(source, tmp_path):
     run_of(source, tmp_path / "out", "evaluate")
-    now = baseline_file.read_baseline(tmp_path / "out" / baseline_file.BASELINE)
-    kept = now["judged"]
-    before = {"judged": replace(kept, alternatives={})}
+    path = tmp_path / "out" / baseline_file.BASELINE
+    now = baseline_file.read_baseline(path)
+    before = replace(now, alternatives={})
     [facts] = since.since_last(before, now)
     sentence = sentences.since(facts)
     assert f"{N} queries have other alternatives." in sentence
@@ -87,12 +87,12 @@ def test_other_alternatives_are_told_as_a_change_of_labels(source, tmp_path):
 def test_a_baseline_without_alternatives_has_the_form_it_had(source, tmp_path):
     run_of(source, tmp_path / "out", "evaluate")
     path = tmp_path / "out" / baseline_file.BASELINE
-    kept = baseline_file.read_baseline(path)["judged"]
+    kept = baseline_file.read_baseline(path)
     without = replace(kept, alternatives={})
-    path = baseline_file.write_baseline(tmp_path / "b", {"judged": without}, "run")
+    path = baseline_file.write_baseline(tmp_path / "b", without, "run")
     text = gzip.decompress(path.read_bytes()).decode()
     assert "alternatives" not in text
-    assert baseline_file.read_baseline(path)["judged"].alternatives == {}
+    assert baseline_file.read_baseline(path).alternatives == {}
 
 
 def test_alternatives_outlive_a_session_of_judging(source, tmp_path):

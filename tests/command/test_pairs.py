@@ -66,6 +66,8 @@ def test_summary_counts_wins_and_losses_and_weighs_queries():
     weights = 1.0 + np.arange(N) % 3
     measured = measured_of(queries=JUDGED.assign(weight=weights))
     figures = pairs.summary(measured, PAIR)
+    wide = pairs.summary(measured, PAIR, margin=0.3)
+    assert wide["smallest"] > 0.3 > figures["smallest"]  # what ships by its margin
     new, old = (np.average(NDCG[name], weights=weights) for name in PAIR)
     assert (figures["a"], figures["b"]) == pytest.approx((new, old))
     assert figures["difference"] == pytest.approx(new - old)

@@ -48,9 +48,15 @@ def test_a_plan_is_for_the_rule_that_ships():
     enough = plan.plan_of(GAINS, SAMPLE, worth=0.5)
     assert (enough.needs, enough.more) == (tuning.FEW, 0)
     # what so many needs ship is what takes so many
-    smallest = plan.smallest_to_ship(GAINS, SAMPLE)
-    assert plan.groups_to_ship(GAINS, SAMPLE, smallest) == pytest.approx(N, abs=1)
-    assert np.isnan(plan.smallest_to_ship(GAINS[:5], (pd.Series(range(5)), None)))
+    for rule in [(1, 0.01, 0.01), (5, 0.01, 0.001), (1, 0.3, 0.01)]:
+        smallest = plan.smallest_to_ship(GAINS, SAMPLE, *rule)
+        *tested, level = rule  # candidates, the margin, and below which p ships
+        asked = GAINS, SAMPLE, smallest, *tested, lambda n, level=level: level
+        n = plan.groups_to_ship(*asked)
+        assert n == pytest.approx(N, abs=1)
+        few = GAINS[:5], (pd.Series(range(5)), None)
+        assert np.isnan(plan.smallest_to_ship(*few, *rule))
+    assert smallest > 0.3
 
 
 def test_weights_and_needs_of_unequal_size_cost_needs():
@@ -83,6 +89,10 @@ def test_the_chance_to_ship_is_that_of_the_posterior():
     ships = np.mean(means > max(limit, least))
     assert plan.chance_to_ship(gain, SAMPLE, n_more) == pytest.approx(ships, abs=0.01)
     chances = plan.plan_of(gain, SAMPLE).chances
+    strict = {"level": lambda n: np.full(np.shape(n), 0.001)}
+    asked = plan.plan_of(gain, SAMPLE, worth=0.05, **strict)
+    assert asked.needs > plan.plan_of(gain, SAMPLE, worth=0.05).needs
+    assert all(asked.chances[n] < chances[n] for n in chances)
     assert list(chances) == plan.MORE
     assert sorted(chances.values()) == list(chances.values())
     assert plan.chance_to_ship(gain, SAMPLE, 200, n_tests=5) < chances[200]

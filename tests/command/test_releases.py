@@ -19,7 +19,7 @@ from sixty import said, write_folder
 from evaluate_retrieval.commands import gate
 from evaluate_retrieval.line import main
 from evaluate_retrieval.measuring import looks, releases
-from evaluate_retrieval.measuring.baseline import outcomes_of
+from evaluate_retrieval.measuring.baseline import outcome_of
 from evaluate_retrieval.measuring.baseline_file import BASELINE, Kept, read_baseline
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.measuring.outcomes import outcomes_as_json
@@ -110,7 +110,7 @@ def test_no_file_and_no_result_has_a_sealed_query(story):
     written = [path.read_text("utf-8", "replace") for path in paths if path.is_file()]
     names = {path.name for path in paths}
     assert {"queries.csv", "report.html", "pair.html", "own-shipped.trec"} <= names
-    kept = read_baseline(story["folder"].parent / "later" / BASELINE)["judged"]
+    kept = read_baseline(story["folder"].parent / "later" / BASELINE)
     steps = ["evaluate", "compare", "update", "worse", "opened", "again", "another"]
     n_there = 0
     for text in [*written, str(vars(kept)), json.dumps([story[key] for key in steps])]:
@@ -144,16 +144,12 @@ def test_a_later_opening_asks_for_more():
     before, now = kept_of(np.ones(120)), kept_of(1 + (np.arange(120) < 40))
     widths = []
     for error in (0.0125, 0.0042, 0.002):
-        [outcome] = outcomes_of(
-            {"judged": before}, {"judged": now}, errors={"judged": (error, error)}
-        )
+        outcome = outcome_of(before, now, errors=(error, error))
         widths.append(outcome.figures["high"] - outcome.figures["low"])
         assert outcome.figures["lowest"] == outcome.figures["low"]
     assert sorted(widths) == widths
-    [usual] = outcomes_of(
-        {"judged": before}, {"judged": now}, errors={"judged": (0.025, 0.025)}
-    )
-    [other] = outcomes_of({"judged": before}, {"judged": now})
+    usual = outcome_of(before, now, errors=(0.025, 0.025))
+    other = outcome_of(before, now)
     for end in ("low", "high"):
         assert usual.figures[end] == pytest.approx(other.figures[end], abs=0.01)
 
@@ -233,8 +229,8 @@ def test_an_update_moves_the_baseline_and_a_loss_does_not(story):
     path = story["baseline"].with_name(releases.REFERENCE)
     assert path.read_bytes() == story["reference"]  # whatever was updated since
     baseline, reference = map(read_baseline, (story["baseline"], path))
-    assert [each["judged"].updates for each in (baseline, reference)] == [2, 1]
-    assert len(reference["judged"].qrels) == N
+    assert [each.updates for each in (baseline, reference)] == [2, 1]
+    assert len(reference.qrels) == N
     assert story["worse"]["code"] == WORSE
     assert "Updates of the baseline since then: 0." in told(story["update"])
     for step in ("worse", "opened"):
@@ -263,11 +259,11 @@ HELD = [  # the last baseline, the reference, whether it is a release, code, say
 
 @pytest.mark.parametrize(("before", "last", "is_release", "code", "says"), HELD)
 def test_worse_than_either_is_worse(before, last, is_release, code, says):
-    now = {"judged": kept_of(LARGE)}
-    of_before = outcomes_of({"judged": kept_of(before)}, now)
+    now = kept_of(LARGE)
+    of_before = outcome_of(kept_of(before), now)
     choices = (0.01, False, False)
-    since = releases.outcomes_since({"judged": kept_of(last)}, now, {}, choices)
-    compared = [replace(each, aside=is_release) for each in of_before]
+    since = releases.outcomes_since(kept_of(last), now, None, choices)
+    compared = [replace(of_before, aside=is_release)]
     compared += [replace(each, aside=not is_release) for each in since]
     result = outcomes_as_json(compared)
     assert result["code"] == code
@@ -275,12 +271,12 @@ def test_worse_than_either_is_worse(before, last, is_release, code, says):
 
 
 def test_twelve_small_losses_pass_the_baseline_and_not_the_reference():
-    first = last = {"judged": kept_of(np.ones(400))}
+    first = last = kept_of(np.ones(400))
     codes = []
     for number in range(1, 13):
-        now = {"judged": kept_of(1 + (np.arange(400) < 4 * number))}
-        [of_last] = outcomes_of(last, now)
-        [since] = releases.outcomes_since(first, now, {}, (0.01, False, False))
+        now = kept_of(1 + (np.arange(400) < 4 * number))
+        of_last = outcome_of(last, now)
+        [since] = releases.outcomes_since(first, now, None, (0.01, False, False))
         codes.append((of_last.code, since.code))
         last = now
     of_last, since = zip(*codes, strict=True)
@@ -337,7 +333,7 @@ def test_queries_without_a_relevant_document_may_be_left_out(tmp_path):
     compared = run(folder, "compare", "shipped", "other", "--only-answered")
     assert (compared["queries"], left_out in compared["says"]) == (n, True)
     for out in ("before", "out"):
-        kept = read_baseline(tmp_path / out / BASELINE)["judged"]
+        kept = read_baseline(tmp_path / out / BASELINE)
         assert kept.only_answered == (out == "out")
 
 
@@ -349,7 +345,7 @@ def test_the_gate_leaves_them_out_if_either_run_did(of_before, of_now):
     before, now = (replace(each, qrels=each.qrels | none) for each in (before, now))
     before = replace(before, only_answered=of_before)
     now = replace(now, only_answered=of_now)
-    [outcome] = outcomes_of({"judged": before}, {"judged": now})
+    outcome = outcome_of(before, now)
     is_left_out = of_before or of_now
     assert outcome.figures["queries"] == (30 if is_left_out else 60)
     assert any("are left out" in each for each in outcome.sentences) == is_left_out
@@ -425,9 +421,9 @@ def test_a_release_that_is_killed_between_two_writes_is_made_whole_by_the_next(
         assert said(folder, *asked)[0] == NOT_WORSE
     assert said(folder, *release)[0] == NOT_WORSE
     assert marks.read_bytes() == sealed
-    kept = read_baseline(reference)["judged"]
+    kept = read_baseline(reference)
     assert len(kept.qrels) == len(kept.rankings) == 60
-    before = read_baseline(folder / BASELINE)["judged"]
+    before = read_baseline(folder / BASELINE)
     assert before.search == kept.search
     for query, ids in before.rankings.items():
         assert kept.rankings[query] == ids
@@ -439,6 +435,12 @@ def test_a_reference_is_a_file_of_its_own(story):
         ended = run(story["folder"], *words, out="later")
         assert ended["code"] == ERROR
         assert "--reference" in ended["error"]
+
+
+def test_a_baseline_of_another_kind_of_queries_is_named(story):
+    ended = run(story["folder"], *story["gate"], "--queries", "generated", out="later")
+    assert ended["code"] == ERROR
+    assert "baseline.json.gz: --queries generated: it is of judged" in ended["error"]
 
 
 def test_a_baseline_that_unpacks_without_end_is_refused(tmp_path, monkeypatch):

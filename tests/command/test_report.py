@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from evaluate_retrieval.commands import report, steps
-from evaluate_retrieval.measuring import decision, pairs, scored
+from evaluate_retrieval.commands import report
+from evaluate_retrieval.measuring import decision, pairs, scored, steps
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.searching import built_in, embedding
 from evaluate_retrieval.words import templates
@@ -56,7 +56,7 @@ def test_the_decision_says_what_it_means_for_the_first_result(new, says, tmp_pat
     """24 of 60 by the incumbent."""
     measured, pair = measured_of(**{TEXT: new, "old": 24}), (TEXT, "old")
     first = pairs.first_relevant(measured, pair)
-    assert first["counts"] == [new, 24]
+    assert (first["counts"], first["n"]) == ([new, 24], N)
     verdict = decision.decide(measured, "old")
     evaluated = SimpleNamespace(
         verdict=verdict,
@@ -86,6 +86,18 @@ def test_the_decision_says_what_it_means_for_the_first_result(new, says, tmp_pat
     assert squares.count(["better"]) == max(new - 24, 0)
     assert len(squares) == N
     assert shown.h1.text == (f"Ship “{TEXT}”" if new == 40 else "Keep “old”")
+
+
+def test_tiles_count_the_queries_that_the_sentence_counts():
+    """Of 60 drawn queries people have judged 30; in the others nothing is relevant."""
+    measured, pair = measured_of(new=40, old=24), ("new", "old")
+    graded = [{"a": 1, "b": 0}] * 30 + [{}] * 30
+    queries = measured.queries.assign(document=graded)
+    measured = scored.measured_of(queries, measured.ranked, Measure(), "growing")
+    figures = pairs.summary(measured, pair)
+    first = pairs.first_relevant(pairs.that_count(measured, figures), pair)
+    assert (first["counts"], first["n"], figures["queries"]) == ([30, 24], 30, 30)
+    assert first["difference"] == pytest.approx(0.2)
 
 
 def test_unjudged_results_turn_a_search_grey():

@@ -15,7 +15,7 @@ from test_facts import is_a
 from test_gate import IDS, JUDGED, kept
 
 from evaluate_retrieval.measuring import segments
-from evaluate_retrieval.measuring.baseline import outcomes_of
+from evaluate_retrieval.measuring.baseline import outcome_of
 from evaluate_retrieval.measuring.baseline_file import read_baseline, write_baseline
 from evaluate_retrieval.words import sentences
 
@@ -186,9 +186,9 @@ def test_the_gate_says_that_the_mix_is_another(tmp_path):
         )
         for each in (before, now)
     )
-    [outcome] = outcomes_of({"judged": before}, {"judged": now})
+    outcome = outcome_of(before, now)
     told = "nDCG@10 of all queries fell from 0.458 to 0.433, and rose in each segment"
     assert any(sentence.startswith(told) for sentence in outcome.sentences)
     assert outcome.figures["difference"] > 0
-    path = write_baseline(tmp_path / "b.json.gz", {"judged": before}, "")
-    assert read_baseline(path)["judged"].queries["segment"].tolist() == names.tolist()
+    path = write_baseline(tmp_path / "b.json.gz", before, "")
+    assert read_baseline(path).queries["segment"].tolist() == names.tolist()

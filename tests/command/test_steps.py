@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from refusals import refused
 
-from evaluate_retrieval.commands import steps, verdicts
+from evaluate_retrieval.commands.options import DecidingOptions
 from evaluate_retrieval.judging import next_pairs
-from evaluate_retrieval.measuring import decision, intervals, scored
+from evaluate_retrieval.measuring import decision, intervals, scored, steps, verdicts
 from evaluate_retrieval.measuring.metric import measures_of
 from evaluate_retrieval.searching import built_in, embedding
 
@@ -99,7 +99,9 @@ def test_a_run_of_few_of_the_queries_is_not_chosen_and_no_incumbent(halves):
     chosen = steps.choose(folder, candidates)
     assert chosen == "good"
     results = steps.measure(folder, candidates, chosen)
-    assert verdicts.verdict_on(folder, candidates, results).incumbent is None
+    options = DecidingOptions(folder="faq")
+    assert verdicts.incumbent_in(candidates, results.whole, None) is None
+    assert verdicts.verdict_on(folder, candidates, results, options).incumbent is None
     with refused(folder.source):
         steps.choose(folder, steps.Candidates({"run: few": run}))
 

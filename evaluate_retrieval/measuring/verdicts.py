@@ -1,6 +1,7 @@
 """The verdict of a run: what it may spend, what it rests on, and what it keeps.
 
-options: see `options.MeasuringOptions`."""
+options: of a command, with margin, worth, limits and losses, see
+`commands/options.py`."""
 
 import logging
 from collections.abc import Mapping
@@ -11,8 +12,6 @@ from typing import Any
 
 import pandas as pd
 
-from evaluate_retrieval.commands import steps
-from evaluate_retrieval.commands.options import MeasuringOptions
 from evaluate_retrieval.measuring import (
     decision,
     graders,
@@ -22,23 +21,16 @@ from evaluate_retrieval.measuring import (
     pairs,
     plan,
     scored,
+    steps,
 )
 from evaluate_retrieval.measuring.estimand import estimand, kind_of_judgements
-from evaluate_retrieval.reading import needs, trec
+from evaluate_retrieval.reading import needs
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.kept import first_kind, keep_first_kind
 from evaluate_retrieval.searching.own import costs_of
-from evaluate_retrieval.words.constants import FEW, FORBIDDEN, MARGIN, UNDECIDED
+from evaluate_retrieval.words.constants import FEW, FORBIDDEN, LEVEL, UNDECIDED
 
 log = logging.getLogger(__name__)
-
-
-def leaks_of(folder: Folder, measured: scored.Measured) -> dict[str, int]:
-    """For how many queries each search shows a forbidden document: by name, if any.
-
-    Among the first k. See `Folder.forbidden`."""
-    table = leaks.leak_table(measured, folder.forbidden)
-    return {name: n for name, n in table.get("queries", {}).items() if n}
 
 
 def incumbent_in(
@@ -56,26 +48,22 @@ def verdict_on(
     folder: Folder,
     candidates: steps.Candidates,
     results: steps.Results,
-    incumbent: str | None = None,
+    options: Any,
+    today: str | None = None,
     errors: Mapping[str, tuple[float, float]] | None = None,
-    margin: float = MARGIN,
-    limits: Mapping[str, float] | None = None,
-    losses: Mapping[str, float] | None = None,
 ) -> decision.Decision:
     """What to do: a `decision.Decision`.
 
-    incumbent: the name of the search that runs today; else it is the only one
-    of yours. One that shows a forbidden document, or is beyond a limit, is not shipped;
-    nor is one of which a limit cannot be told. errors: what this look may spend, see
-    `gains.gains_table`. limits: of guardrails; losses: see `guards.guard_measures`."""
+    today: the search that runs today, see `incumbent_in`. One that shows a forbidden
+    document, or is beyond a limit, is not shipped; nor is one of which a limit cannot
+    be told. errors: what this look may spend, see `gains.gains_table`."""
     whole = results.whole
     shown = leaks.leak_table(whole, folder.forbidden)
-    leaky = leaks_of(folder, whole)
-    today = incumbent_in(candidates, whole, incumbent)
-    guarded = guards_in(candidates, whole, today, limits or {})
-    guarded += losses_of(whole, today, losses or {})
+    guarded = guards_in(candidates, whole, today, options.limits)
+    guarded += losses_of(whole, today, options.losses)
     # what must not be shown is not shipped
-    barred = {*leaky, *(row["search"] for row in guarded if row["code"] == FORBIDDEN)}
+    barred = {name for name, n in shown.get("queries", {}).items() if n}
+    barred |= {row["search"] for row in guarded if row["code"] == FORBIDDEN}
     unsure = {row["search"] for row in guarded if row["code"] == UNDECIDED} - barred
 
     def decided(without: set[str]) -> decision.Decision:
@@ -87,7 +75,7 @@ def verdict_on(
             close=decision.undecided(results.gains),
             milliseconds=results.board["ms_per_query"].to_dict(),
             errors=errors,
-            margin=margin,
+            margin=options.margin,
         )
 
     verdict = decided(barred | unsure)
@@ -96,21 +84,8 @@ def verdict_on(
         if verdict.verdict == "ship":  # but for a limit that cannot be told
             doubt = {"verdict": "undecided", "reason": "limit", "name": today}
             verdict = replace(verdict, **doubt)
-    return replace(
-        verdict,
-        leaks=leaky,
-        leak_bounds=_bounds_on_leaks(shown),
-        guards=guarded,
-        went=candidates.went,
-    )
-
-
-def _bounds_on_leaks(table):
-    """Of each search in a `leaks.leak_table` the needs at risk, and the bound."""
-    return {
-        name: (int(row["needs"]), float(row["at most"]))
-        for name, row in table.iterrows()
-    }
+    told = {"leak_table": shown, "guards": guarded, "went": candidates.went}
+    return replace(verdict, **told)
 
 
 def guards_in(
@@ -159,18 +134,18 @@ def verdict_at(
     folder: Folder,
     candidates: steps.Candidates,
     results: steps.Results,
-    options: MeasuringOptions,
+    options: Any,
+    incumbent: str | None,
     record: Mapping[str, Any] | None = None,
 ) -> decision.Decision:
     """`verdict_on`, with what is left of the error of all looks at the folder.
 
-    record: what is kept of this look, see `history`; without it none is."""
+    incumbent: see `incumbent_in`. record: what is kept of this look, see `history`;
+    without it none is."""
     measured = results.whole
-    incumbent = incumbent_in(candidates, measured, options.incumbent)
-    asked: dict[str, Any] = {"incumbent": options.incumbent, "margin": options.margin}
-    asked |= {"limits": options.limits, "losses": options.losses}
+    rule = folder, candidates, results, options, incumbent
     if incumbent is None or measured.values.shape[1] == 1:
-        verdict = verdict_on(folder, candidates, results, **asked)
+        verdict = verdict_on(*rule)
         if record:
             keep_run(folder, record | _said_of(verdict, incumbent))
         return verdict
@@ -179,18 +154,19 @@ def verdict_at(
         earlier = looks.read_looks(folder.source)
         look = looks.look_at(measured, incumbent, earlier, ours)
         errors = looks.errors_of(earlier, look)
-        verdict = verdict_on(folder, candidates, results, errors=errors, **asked)
+        verdict = verdict_on(*rule, errors)
         if verdict.rival:
             of_verdict = measured.without(list(verdict.leaks.keys() - {incumbent}))
-            rule = incumbent, errors, options.margin, verdict.rival
-            graded = graders.graded_by(of_verdict, folder.judgements, *rule)
+            bounds = incumbent, errors, options.margin, verdict.rival
+            graded = graders.graded_by(of_verdict, folder.judgements, *bounds)
             verdict = replace(verdict, graded=graded)
         if record:
             says = {**record, **_said_of(verdict, incumbent)}
             _keep_look(folder, measured, replace(look, says=says))
-    level = 2 * min(ship for ship, _ in errors.values())
+    level = 2 * errors[verdict.rival or max(errors)][0]
+    told = {"trial": look.trial, "trials": looks.n_trials([*earlier, look])}
     n = looks.n_looks(earlier, look)
-    return replace(verdict, trial=look.trial, level=level, looks=n)
+    return replace(verdict, level=level, looks=n, **told)
 
 
 def _said_of(verdict, incumbent):
@@ -227,10 +203,8 @@ def _keep_look(folder, measured, look):
     if not folder.source.is_dir():
         return
     if folder.decides == "judged":
-        ids = trec.query_ids(measured.queries)
-        problem = needs.freeze(
-            folder.source, dict(zip(ids, measured.groups, strict=True))
-        )
+        groups = dict(zip(measured.ids, measured.groups, strict=True))
+        problem = needs.freeze(folder.source, groups)
         if problem:
             log.info(problem)
     write_where_possible(folder.source, look)
@@ -250,22 +224,24 @@ def figures_of(
     """The figures of the pair of a run, see `pairs.summary`; None where both are one.
 
     They are those of the verdict, where it was about this pair."""
+    rule = {"margin": verdict.margin, "level": verdict.level}
     if pair[0] == pair[1]:
         return None
     known = verdict.known
     if known is None or pair[1] != verdict.incumbent or pair[0] not in known.grounds:
-        return pairs.summary(results.whole, pair)
+        return pairs.summary(results.whole, pair, **rule)
     return pairs.summary(
         results.whole,
         pair,
         ground=known.grounds[pair[0]],
         estimates=known.estimates[pair[0]],
         n_tests=len(verdict.table),
+        **rule,
     )
 
 
 def planned(
-    measured: scored.Measured, verdict: decision.Decision, options: MeasuringOptions
+    measured: scored.Measured, verdict: decision.Decision, options: Any
 ) -> plan.Plan | None:
     """How many more needs would tell: a `plan.Plan`; None where judging cannot."""
     if not verdict.rivals or verdict.row["n"] < FEW:
@@ -274,15 +250,23 @@ def planned(
         return None
     of_rival = str(verdict.rival), str(verdict.incumbent)
     n_tests = len(verdict.table)
-    return plan_for(measured, of_rival, int(verdict.row["n"]), options, n_tests)
+    trials = verdict.trial, verdict.trials, measured.judgements == "growing"
+    share = verdict.row["share"] / verdict.row["groups"]  # of all queries, each group
+
+    def level(n: Any) -> Any:
+        return looks.levels_later(share * n, *trials)
+
+    n = int(verdict.row["n"])
+    return plan_for(measured, of_rival, n, options, n_tests, level)
 
 
 def plan_for(
     measured: scored.Measured,
     pair: tuple[str, str],
     n: int,
-    options: MeasuringOptions,
+    options: Any,
     n_tests: int = 1,
+    level: plan.Level = lambda n: LEVEL,
 ) -> plan.Plan:
     """What it takes to ship the first search of a pair: see `plan.plan_of`.
 
@@ -296,6 +280,7 @@ def plan_for(
         n_tests,
         pairs.pairs_apart(measured, pair) if is_judged else None,
         options.margin,
+        level,
     )
 
 

@@ -217,7 +217,8 @@ def choose(folder: Folder, candidates: Candidates) -> str:
         for name, search in able.items()
     }
     if folder.choosing is not folder.queries:
-        return pd.DataFrame(values).mean().idxmax()
+        weights = intervals.weights_of(folder.choosing)
+        return metric.weighted_means(pd.DataFrame(values), weights).idxmax()
     for name, ranked in candidates.cross_fitted.items():
         values[name] = _values_of(ranked, folder.queries, measure)
     table = pd.DataFrame(values)
@@ -245,13 +246,14 @@ def _by_folds(values, queries, safe):
     values = values[[*first, *values.columns.difference(first, sort=False)]]
     if tuning.are_few(queries):
         values = values.iloc[:, :1]
-    best = values.mean().idxmax()
+    weights = intervals.weights_of(queries)
+    best = metric.weighted_means(values, weights).idxmax()
     by_fold = tuning.best_by_fold(values, queries, queries)
     n_agree = f"{by_fold.tolist().count(best)} of {len(by_fold)}"
     names = queries["fold"].map(by_fold)
     expected = [values[name].iloc[row] for row, name in enumerate(names)]
     text = "“%s” is the best search in %s folds; expect %.3f of such a choice"
-    log.info(text, best, n_agree, np.mean(expected))
+    log.info(text, best, n_agree, np.average(expected, weights=weights))
     return best
 
 
