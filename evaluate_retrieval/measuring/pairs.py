@@ -105,7 +105,8 @@ def summary(
         return figures
     figures["p"] = float(estimates["p"].iloc[0])  # of the gain that is shown
     figures["order_as_it_is"] = decision.order_of(figures)
-    figures["smallest"] = plan.smallest_to_ship(gain, sample, n_tests, margin, level)
+    rule = n_tests, margin, level, ground.doubt
+    figures["smallest"] = plan.smallest_to_ship(gain, sample, *rule)
     for key, name in zip("ab", pair, strict=True):
         figures[key] = np.average(measured.values[name][:n], weights=sample[1])
     if measured.condensed is not None and measured.judged[list(pair)].min() < 1:
