@@ -48,12 +48,12 @@ def carry_out(options: PowerOptions) -> dict:
             log.info(note)
         says = f"{data.source.name} has no queries that can decide. {says}"
         if data.decides:
-            says, figures = _shown(data, options.margin)
+            says, figures = _what_ships(data, options.margin)
             result |= figures
     return result | {"says": says, "code": NOT_WORSE}
 
 
-def _shown(data, margin):
+def _what_ships(data, margin):
     """What the queries ship that a verdict on a folder is about: text, a dict."""
     queries = estimand(data)
     n = intervals.n_needs(queries)
