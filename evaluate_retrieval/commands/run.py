@@ -163,7 +163,7 @@ def _evaluated(options, run_id, last, spends):
     record = None
     if spends:
         kept = kept_of(folder, results, search_to_keep(results, name=incumbent))
-        record = history.record_of(kept, results.board, run_id, since)
+        record = history.record_of(kept, results, run_id, since)
     with step("deciding", 4, N_STEPS):
         asked = folder, candidates, results, options, incumbent
         verdict = verdicts.verdict_at(*asked, record)
