@@ -97,7 +97,7 @@ bench: .venv/tested             ## measure the speed ratios of the design in one
 	@$(BIN)/python scripts/node.py run -- $(BIN)/python scripts/bench.py
 
 evidence: .venv/installed       ## print the tables of docs/evidence that simulations make: some hours (after `make collections` with these)
-	@for script in scripts/evidence/*.py; do echo "## $$script"; $(BIN)/python "$$script" || exit 1; done
+	@for script in $$(grep -l __main__ scripts/evidence/*.py); do echo "## $$script"; $(BIN)/python "$$script" || exit 1; done
 
 slides: .venv/installed         ## decks for 45 minutes in results/slides-45, which need no network (LESSON=02 for one, MINUTES=15 or 90 for another session, CLASS=1 folds the results)
 	@$(call locked,--group slides)

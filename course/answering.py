@@ -74,30 +74,25 @@ def answer_call() -> llm.ModelCall | None:
     return llm.text_call(LONGEST_ANSWER, "answer")
 
 
-def answers_to(prompts: list[str], path: Path, by: str = llm.RECORDED) -> list[str]:
-    """The answer to each prompt, a list of texts. It asks as `llm.respond` does.
-
-    RuntimeError counts the prompts that have none."""
-    call = answer_call()
-    responses = llm.respond_to_all(prompts, "answer", path, call, workers=2, by=by)
-    return [response["answer"] for response in responses]
-
-
 def with_answers(
     rows: pd.DataFrame, folder: Path, live: bool = True, of: str = "answer"
 ) -> pd.DataFrame:
     """Rows of `load_contexts` with what the model said: columns answer and refuses.
 
-    It asks as `llm.respond` does, live or as recorded in the folder. live:
-    False for the recorded answers in any case; KeyError for a prompt without
-    one. of: "answer", or "page-answer" for the rows of
-    `pages.load_answers`."""
+    It asks as `llm.respond` does, live or as recorded in the folder; RuntimeError
+    counts the prompts that have no answer. live: False for the recorded answers in any
+    case; KeyError for a prompt without one. of: "answer", or "page-answer" for the
+    rows of `pages.load_answers`."""
     path = folder / f"recorded-{of}s.jsonl"
+    prompts = rows["prompt"].tolist()
     if live:
-        answers = answers_to(rows["prompt"].tolist(), path, by=ANSWERED_BY)
+        options = {"workers": 2, "by": ANSWERED_BY}
+        call = answer_call()
+        responses = llm.respond_to_all(prompts, "answer", path, call, **options)
     else:
-        responses = llm.load_responses(path)
-        answers = [responses[key]["answer"] for key in keys_of(rows["prompt"])]
+        by_key = llm.load_responses(path)
+        responses = [by_key[key] for key in keys_of(prompts)]
+    answers = [response["answer"] for response in responses]
     return rows.assign(answer=answers, refuses=list(map(refuses, answers)))
 
 

@@ -34,6 +34,7 @@ started = time.perf_counter()
 code = subprocess.run(sys.argv[1:], capture_output=True).returncode
 memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e6
 print(f"code {code}, {time.perf_counter() - started:.0f} s, {memory:.1f} GB")"""
+COMMAND = [sys.executable, "-m", "evaluate_retrieval"]
 N_DOCUMENTS = 200_000  # of the command's run
 N_QUERIES = 2_000
 N_SPANS = 100_000
@@ -120,8 +121,9 @@ def bench_encoding(documents):
 
 def encode(texts, model):
     """Vectors as `embed` makes them, none of which is kept."""
-    lengths = embedding._lengths(texts, model)
-    list(embedding._encode(texts, lengths, model, "document"))
+    loaded = embedding.embedding_model(model)
+    lengths = embedding._lengths(texts, loaded)
+    list(embedding._encode(texts, lengths, loaded, "document"))
 
 
 def bench_elasticsearch(es, documents, questions):
@@ -166,18 +168,17 @@ def write_many(folder, n_documents=N_DOCUMENTS, n_queries=N_QUERIES):
 
 def bench_start():
     """Print the processor seconds until the command works, the least of three runs."""
-    program = [sys.executable, "-m", "evaluate_retrieval"]
     lines = {
         "import evaluate_retrieval": [
             sys.executable,
             "-c",
             "import evaluate_retrieval",
         ],
-        "--version": [*program, "--version"],
-        "--help": [*program, "--help"],
-        "compare --help": [*program, "compare", "--help"],
-        "two runs of 60 queries": [*program, "{}", "--only-own", "--out", "{}/results"],
-        "demo": [*program, "demo", "{}/demo"],
+        "--version": [*COMMAND, "--version"],
+        "--help": [*COMMAND, "--help"],
+        "compare --help": [*COMMAND, "compare", "--help"],
+        "two runs of 60 queries": [*COMMAND, "{}", "--only-own", "--out", "{}/results"],
+        "demo": [*COMMAND, "demo", "{}/demo"],
     }
     goals = {"import evaluate_retrieval": 0.1, "--version": 0.1, "--help": 0.3}
     goals |= {"demo": 6}
@@ -217,10 +218,15 @@ def bench_traces():
                     attributes[f"{name}.content"] = texts[place]
                 span = {"trace_id": f"{number}", "attributes": attributes}
                 lines.write(f"{json.dumps(span)}\n")
-        words = [sys.executable, "-m", "evaluate_retrieval", "sample", folder]
-        command = [sys.executable, "-c", MEASURED, *words, "--out", f"{folder}/results"]
-        measured = subprocess.check_output(command, text=True).strip()
-        print(f"sample of {N_SPANS:,} spans: {measured}, goal 10 s, 1 GB", flush=True)
+        took = measured(folder, "sample", folder)
+        print(f"sample of {N_SPANS:,} spans: {took}, goal 10 s, 1 GB", flush=True)
+
+
+def measured(folder, *words):
+    """What the command took, in words. Its results are in a folder there."""
+    command = [sys.executable, "-c", MEASURED, *COMMAND, *words]
+    command += ["--out", f"{folder}/results"]
+    return subprocess.check_output(command, text=True).strip()
 
 
 def bench_command():
@@ -229,12 +235,9 @@ def bench_command():
     with tempfile.TemporaryDirectory() as folder:
         write_many(Path(folder))
         for option, goal in goals.items():
-            out = f"{folder}/results"
-            words = [sys.executable, "-m", "evaluate_retrieval", folder, "--out", out]
-            command = [sys.executable, "-c", MEASURED, *words, option]
-            measured = subprocess.check_output(command, text=True)
+            took = measured(folder, folder, option)
             what = f"{N_DOCUMENTS:,} documents, {N_QUERIES:,} queries, {option}"
-            print(f"{what}: {measured.strip()}, goal {goal}", flush=True)
+            print(f"{what}: {took}, goal {goal}", flush=True)
             shutil.rmtree(
                 f"{folder}/runs", ignore_errors=True
             )  # else ours are left out

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import pandas as pd
 
 from evaluate_retrieval.commands import manifest
-from evaluate_retrieval.judging import grading, judged_texts
+from evaluate_retrieval.judging import grading, judged_texts, pages
 from evaluate_retrieval.judging.adding import keep_judgements
 from evaluate_retrieval.measuring.plan import PAIR_SECONDS
 from evaluate_retrieval.reading import corpus
@@ -74,10 +74,7 @@ def ask_in_terminal(
 def _ask(session, folder):
     """Show an item, and wait for its key, until all are judged, or q, or the end."""
     records = {document["id"]: document for document in folder.documents}
-    histories = {}
-    for queries in (folder.log, folder.unanswered, *folder.test.values()):
-        if "history" in queries:
-            histories |= dict(zip(queries["query_id"], queries["history"], strict=True))
+    histories = pages.histories_of(folder)
     keys = ", ".join(session.keys.values())
     while session.at:
         item = dict(zip(session.fields, session.at, strict=True))

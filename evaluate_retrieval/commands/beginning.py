@@ -81,8 +81,8 @@ def tiles_of(evaluated: Any) -> list[dict[str, str]]:
 def rule_of(verdict: decision.Decision) -> dict[str, Any] | None:
     """What page.js decides by another margin with: a dict of numbers and headlines.
 
-    None where the margin decides nothing."""
-    if verdict.table.empty:
+    None where the margin decides nothing, or something else, too."""
+    if verdict.table.empty or verdict.reason == "limit":
         return None
     rows: list[dict[str, Any]] = []
     for name, row in verdict.table.iterrows():

@@ -236,7 +236,7 @@ def room_for(
         return page, policy
 
     seats = room.seats_for([*dealing.who_judges(pairs, names), BY_HAND])
-    return room.Room(folder, grades, seats, page_for, {"settle": settle})
+    return room.Room(folder, grades, seats, page_for, settle)
 
 
 def served_until_interrupted(
@@ -281,11 +281,11 @@ def take_in_files(folder: Folder, options: JudgeOptions) -> dict:
         taking.of_this_folder(read_csv(path, taking.SAVED), path, folder, grades)
         for path in map(Path, paths)
     ]
-    n_edited = sum(taken.n_edited for taken in several)
+    n_edited = sum(n for _, n in several)
     if n_edited:
         text = "%s grades are of documents that were edited since: they are left out"
         log.warning(text, f"{n_edited:,}")
-    rows = pd.concat([taken.rows for taken in several])
+    rows = pd.concat([taken for taken, _ in several])
     n_new = taking.take_in(folder.source, rows)
     keep_judgements(folder)
     graded = rows[rows["grade"] != grading.CANNOT_TELL]

@@ -162,6 +162,10 @@ def _evaluated(options, run_id, last, spends):
     incumbent = verdicts.incumbent_in(candidates, results.whole, options.incumbent)
     record = None
     if spends:
+        if options.losses and incumbent is None:
+            problem = "no search runs today, of which something may be lost"
+            advice = "--incumbent names it"
+            raise utils.InputError(option="--guard", problem=problem, advice=advice)
         kept = kept_of(folder, results, search_to_keep(results, name=incumbent))
         record = history.record_of(kept, results, run_id, since)
     with step("deciding", 4, N_STEPS):

@@ -61,24 +61,18 @@ def add(
             pd.DataFrame(older) if is_first else with_defaults(read_judged(path).frame)
         )
         contents = {file: file.read_bytes() for file in files}
-        given = [_given_in(file, table, is_first) for file in files]
-        added = [
-            file
-            for file, grades in zip(files, given, strict=True)
-            if grades["is_new"].any()
-        ]
+        given = {file: _given_in(file, table, is_first) for file in files}
+        added = [file for file in files if given[file]["is_new"].any()]
         if added:
-            table, counts = several.with_grades(table, pd.concat(given))
+            table, counts = several.with_grades(table, pd.concat(given.values()))
             for name, n in counts.items():
                 if n:
                     log.info(COUNTED[name], f"{n:,}")
-        before = table.get("weight")
+        before = table
         table = sample.judged_with_weights(table, weights or {})
         # --more gives new weights to what has some
-        is_weighed = (
-            not is_first and before is not None and not table["weight"].equals(before)
-        )
-        if added or is_weighed:
+        is_weighed = "weight" in before and not table.equals(before)
+        if added or (is_weighed and not is_first):
             blank = table.columns[(table == "").all()].difference(corpus.JUDGED_COLUMNS)
             write_table(table.drop(columns=blank), path, keep_former=True)
         for file in added:

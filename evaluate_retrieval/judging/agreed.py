@@ -37,32 +37,28 @@ def agreement_of(judgements: pd.DataFrame) -> pd.DataFrame:
     table["yy"] = table["y"] ** 2
     table["apart"] = (table["x"] - table["y"]) ** 2
     table["same"] = (table["x"] == table["y"]).astype(float)
-    people = {"": table} | dict(list(table.groupby("person")))
-    figures = {
-        person: _agreement_figures(part) for person, part in people.items() if len(part)
-    }
-    figures = {
-        person: row | {"pairs": row["pairs"] // (1 if person else 2)}
-        for person, row in figures.items()
-    }
+    figures = {}
+    if rows:
+        figures[""] = _agreement_figures(table)
+        figures[""]["pairs"] //= 2
+    for person, part in table.groupby("person"):
+        figures[person] = _agreement_figures(part)
     return pd.DataFrame.from_dict(figures, orient="index").rename_axis("person")
 
 
 def _agreement_figures(part):
     """The figures of a person. part: a row for each pair and each other person."""
     sums = part.groupby("query_id")[[*SUMS, "same"]].sum()
-    drawn = draws(len(sums), 1_000) @ sums.to_numpy() if len(sums) > 1 else None
-    totals = sums.sum().to_numpy()[None, :]
+    drawn = draws(len(sums), 1_000) @ sums.to_numpy()  # first all of them, as they are
     n_graded = len(part[["query_id", "document"]].drop_duplicates())
-    figures: dict[str, float] = {"graded": n_graded, "pairs": int(totals[0, 0])}
+    figures: dict[str, float] = {"graded": n_graded, "pairs": int(drawn[0, 0])}
     for name, of_sums in MEASURES.items():
-        figures[name] = float(of_sums(totals)[0])
+        values = of_sums(drawn)
+        figures[name] = values[0]
         ends = [np.nan, np.nan]
-        values = of_sums(drawn) if drawn is not None else np.array([])
-        if not np.isnan(values).all():  # as of nothing, too
+        if len(sums) > 1 and not np.isnan(values).all():
             ends = np.nanquantile(values, INTERVAL_ENDS)
-        figures[f"{name}_low"] = float(ends[0])
-        figures[f"{name}_high"] = float(ends[1])
+        figures[f"{name}_low"], figures[f"{name}_high"] = ends
     return figures
 
 

@@ -16,7 +16,7 @@ from evaluate_retrieval.judging import grading
 from evaluate_retrieval.reading import corpus, locks
 from evaluate_retrieval.reading.files import read_csv
 from evaluate_retrieval.reading.joining import PAIR
-from evaluate_retrieval.reading.kept import read_sample
+from evaluate_retrieval.reading.kept import SAMPLE, read_kept
 from evaluate_retrieval.reading.listing import KEPT_IN
 from evaluate_retrieval.reading.needs import as_compared
 from evaluate_retrieval.reading.writing import make_folder, write_table
@@ -32,12 +32,10 @@ def in_order(pairs: pd.DataFrame, source: Path) -> pd.DataFrame:
     them. Queries that have an answer in words come first. Within a query a hash gives
     the order, so that no place tells a rank."""
     texts = pairs["query"].map(as_compared)
-    sample = read_sample(source)
+    sample = read_kept(source, SAMPLE).sample
     places: dict[str, float] = {}
     if sample is not None:
-        places = dict(
-            zip(sample["query"].map(as_compared), sample["place"], strict=True)
-        )
+        places = sample.set_index(sample["query"].map(as_compared))["place"].to_dict()
     has_answer = (pairs["drawn"] == "answer").groupby(pairs["query_id"])
     keys = pd.DataFrame(
         {
@@ -69,10 +67,9 @@ def deal(
     the rest of who has left. judged: query_id, document and person of what was judged,
     which stays theirs. left: who was dealt a pair before, and is no more."""
     had: dict[str, list[str]] = {}
-    earlier = pd.DataFrame(columns=DEALT_COLUMNS) if before is None else before
-    for query_id, cell in zip(earlier["query_id"], earlier["people"], strict=True):
-        of_query = had.setdefault(query_id, [])
-        of_query += [person for person in cell.split(";") if person not in of_query]
+    if before is not None:
+        each = before.assign(person=before["people"].str.split(";")).explode("person")
+        had = each.groupby("query_id")["person"].unique().map(list).to_dict()
     sizes = pairs.groupby("query_id", sort=False).size()
     loads = dict.fromkeys(people, 0)
     stay = {}
@@ -96,7 +93,7 @@ def deal(
         left = [person for person in had.get(query_id, []) if person not in now]
         rows.append((";".join(sorted(now, key=ever.index)), ";".join(left)))
     dealt = pd.DataFrame(rows, pairs.index, ["people", "left"], dtype=str)
-    return pairs.assign(people=dealt["people"], left=dealt["left"])
+    return pairs.assign(**dealt)
 
 
 def _next_of(loads, together, n_each, n, stay):
@@ -106,16 +103,16 @@ def _next_of(loads, together, n_each, n, stay):
     least = min(loads.values())
     chosen = list(stay)
     while len(chosen) < n_each:
-        waiting = [person for person in loads if person not in chosen]
         keys = {
             person: (
                 loads[person] > least + n,
                 sum(together[frozenset([person, each])] for each in chosen),
                 loads[person],
             )
-            for person in waiting
+            for person in loads
+            if person not in chosen
         }
-        chosen.append(min(waiting, key=keys.__getitem__))
+        chosen.append(min(keys, key=keys.__getitem__))
     return chosen
 
 
@@ -164,7 +161,7 @@ def of_person(pairs: pd.DataFrame, person: str) -> pd.DataFrame:
     return pairs.loc[is_theirs, corpus.TO_JUDGE]
 
 
-def who_judges(pairs: pd.DataFrame, people: Collection[str] = ()) -> list[str]:
-    """The people whom pairs were dealt to. people: if given, who has left is none."""
+def who_judges(pairs: pd.DataFrame, people: Collection[str]) -> list[str]:
+    """The people whom pairs were dealt to. people: if any, no others."""
     there = dict.fromkeys(pairs["people"].str.split(";").explode())
     return [name for name in there if not people or name in people]

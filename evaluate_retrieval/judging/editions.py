@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, islice
 from string import ascii_lowercase
 
 import numpy as np
@@ -145,8 +144,7 @@ def matched(
     fates = {
         _key(words): ("moved", 1.0, [place]) for place, words in enumerate(today.words)
     }
-    edited = {_key(words): words for words in old}
-    edited = {key: words for key, words in edited.items() if key not in fates}
+    edited = {_key(words): words for words in old if _key(words) not in fates}
     fates |= zip(edited, _fates(list(edited.values()), today, edition), strict=True)
     rows = [
         _row(id_, words, fates[_key(words)], today)
@@ -202,9 +200,7 @@ def _row(id_, words, fate, today):
 
 def _ids_at(places, today):
     """The ids of the texts at places, MOST_IDS at most."""
-    return list(
-        islice(chain.from_iterable(today.ids[each] for each in places), MOST_IDS)
-    )
+    return [id_ for each in places for id_ in today.ids[each]][:MOST_IDS]
 
 
 def _fates(old, today, edition):

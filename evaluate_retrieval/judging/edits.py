@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import chain
 
 import numpy as np
 
@@ -122,9 +121,7 @@ def repeated(
     takes a negation away is never among them, nor one that adds a number or a negation,
     but within INSERTED words or more: a sentence that several texts got is about none
     of them."""
-    counts = Counter(
-        chain.from_iterable(set(map(_gone_and_new, each)) for each in edits)
-    )
+    counts = Counter(pair for each in edits for pair in set(map(_gone_and_new, each)))
     negations = {*map(edition.number, numbered.NO)}
     return {
         (deleted, added)
@@ -166,8 +163,12 @@ def keeps_relevant(
 def keeps_other(changes: list[Change]) -> bool:
     """Whether a text that was not relevant is still not after changes.
 
-    No word may be new, and no number or negation gone from what is there."""
-    return not any(change.added or _had_mark(change.deleted) for change in changes)
+    No word may be new, and no number, negation or command gone from what is there."""
+    return not any(
+        change.added
+        or (len(change.deleted) < SENTENCE and any(word & 1 for word in change.deleted))
+        for change in changes
+    )
 
 
 def _takes_back(change, edition):
@@ -184,8 +185,3 @@ def _turns(word, edition, signs):
     """Whether a word of the edition is a negation, or has one of signs."""
     spelt = edition.spelt[word]
     return spelt in numbered.NO or bool(re.search(signs, spelt))
-
-
-def _had_mark(deleted):
-    """Whether a number, a negation or a command is gone from what is there."""
-    return len(deleted) < SENTENCE and any(word & 1 for word in deleted)

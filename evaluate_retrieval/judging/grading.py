@@ -16,7 +16,7 @@ import pandas as pd
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading import corpus, files, locks
-from evaluate_retrieval.reading.writing import csv_text, write_table
+from evaluate_retrieval.reading.writing import csv_text, named_error, write_table
 
 GRADES = {"0": "0 does not answer", "1": "1 helps a bit", "2": "2 answers it"}
 CANNOT_TELL = "?"  # in the place of a grade: what this person gave before is taken back
@@ -62,8 +62,8 @@ def append_rows(path: Path, columns: list[str], rows: list[list[str]]) -> None:
         open(path, "ab").close()
         with locks.held(path):
             header, is_there = _header_for(path, columns)
-            given = [dict(zip(columns, values, strict=True)) for values in rows]
-            lines = [[row.get(name, "") for name in header] for row in given]
+            table = pd.DataFrame(rows, columns=columns, dtype=object)
+            lines = table.reindex(columns=header, fill_value="").to_numpy().tolist()
             with open(path, "ab") as file:
                 whole, _ = _whole_lines(path)
                 file.truncate(len(whole))  # half a row, if the last one was cut off
@@ -77,9 +77,9 @@ def append_rows(path: Path, columns: list[str], rows: list[list[str]]) -> None:
                         file.truncate(len(whole))
                     raise
     except OSError as error:
-        if error.errno is None or error.filename:
+        if error.filename:
             raise
-        raise type(error)(error.errno, error.strerror, str(path)) from error
+        raise named_error(error, path) from error
 
 
 def _header_for(path, columns):
@@ -129,12 +129,10 @@ def read_judgements(path: Path, columns: list[str]) -> tuple[pd.DataFrame, str]:
         problem = f"not a file of judgements with {', '.join(needed)}"
         raise utils.InputError(path, problem)
     table = table.reindex(columns=columns, fill_value="")
-    if {*WHO_AND_WHEN} <= {*columns}:
-        people = table["judge"].str.replace("[;=]", "-", regex=True)
-        table["judge"] = people.mask(people == "", person_of(path))
-        table["time"] = table["time"].where(table["time"].str.fullmatch(TIME), "")
-        table = table.sort_values("time", kind="stable")
-    return table, note
+    people = table["judge"].str.replace("[;=]", "-", regex=True)
+    table["judge"] = people.mask(people == "", person_of(path))
+    table["time"] = table["time"].where(table["time"].str.fullmatch(TIME), "")
+    return table.sort_values("time", kind="stable"), note
 
 
 # --- Which key gives which grade ---------------------------------------------
@@ -264,18 +262,15 @@ def n_added(path: Path, mark: Path) -> int:
     """How many rows of a file of judgements were added before.
 
     mark: the file as it was then. 0 where it is another one now, or nothing says."""
+    columns = [*corpus.JUDGED_COLUMNS, "grade"]
     try:
         before, rows = (
-            _table_in(_whole_lines(each)[0], each)[[*corpus.JUDGED_COLUMNS, "grade"]]
+            _table_in(_whole_lines(each)[0], each)[columns].to_numpy().tolist()
             for each in (mark, path)
         )
     except (OSError, ValueError, KeyError):
         return 0
-    first = rows.iloc[: len(before)]
-    is_same = len(first) == len(before) and (
-        before.to_numpy().tolist() == first.to_numpy().tolist()
-    )
-    return len(before) if is_same else 0
+    return len(before) if rows[: len(before)] == before else 0
 
 
 def judged_files(source: Path) -> list[Path]:

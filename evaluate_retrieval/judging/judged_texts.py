@@ -48,18 +48,11 @@ def texts_of(
 def remembered(folder: Folder) -> pd.DataFrame:
     """What was judged, as far as TEXTS keeps it: a DataFrame as of `texts_of`.
 
-    ValueError where it is damaged, see `read_texts`."""
+    There a text is in its first row only; the others have its hash. ValueError where
+    rows or texts are missing, or are others than were written."""
     path = folder.source / TEXTS
     if not path.is_file():
         return pd.DataFrame(columns=[*PAIR, "words"], dtype=object)
-    return read_texts(path)
-
-
-def read_texts(path: Path) -> pd.DataFrame:
-    """What was judged: a DataFrame with PAIR and words, a row for each pair.
-
-    A text is in its first row only; the others have its hash. ValueError where rows or
-    texts are missing, or are others than were written."""
     try:
         return _checked(read_csv(path, [*PAIR, "text"]), path)
     except utils.InputError as error:
@@ -78,12 +71,11 @@ def _checked(table, path):
     hashes = table["words"].map(corpus.short_hash)
     wrong = is_written & (hashes != table["text"])
     utils.fail_if_any(table, wrong, "words", path, "is not what was written")
-    # a document may have no words
-    known = {*table["text"][is_written], corpus.short_hash("")}
-    wrong = ~table["text"].isin(known)
-    utils.fail_if_any(table, wrong, "text", path, "is of no words")
     words = dict(table.loc[is_written, ["text", "words"]].to_numpy())
-    table["words"] = table["text"].map({**words, corpus.short_hash(""): ""})
+    words[corpus.short_hash("")] = ""  # a document may have none
+    wrong = ~table["text"].isin(words)
+    utils.fail_if_any(table, wrong, "text", path, "is of no words")
+    table["words"] = table["text"].map(words)
     return table.drop(columns="text").drop_duplicates(PAIR, keep="last")
 
 
@@ -118,12 +110,12 @@ def remember(folder: Folder, again: Collection[tuple[str, str]] = ()) -> list[st
         path = folder.source / TEXTS
         try:
             if len(before) and not says_how_many(path):
-                warning = (
-                    f"{TEXTS} did not say how many rows it has: if rows are missing,"
+                sentences.append(
+                    f"{TEXTS} did not say how many rows it has: if rows are missing, "
+                    "today's texts count as judged from now on"
                 )
-                sentences = [f"{warning} today's texts count as judged from now on"]
             write_table(packed_once(table), path)
-            sentences += [f"{TEXTS} keeps what was judged: {n:,} new pairs"]
+            sentences.append(f"{TEXTS} keeps what was judged: {n:,} new pairs")
         except OSError as error:  # a folder may be for reading only
             sentences = [f"what was judged of {n:,} pairs is not kept: {error}"]
     if n := sum(~is_new & (texts["words"] != texts["words_before"])):

@@ -16,27 +16,27 @@ from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.needs import as_compared
 from evaluate_retrieval.searching import built_in, embedding, scoring
 
+MOST_PAIRS = 100  # pairs that a run asks for
 log = logging.getLogger(__name__)
 
 
 def next_to_judge(
-    folder: Folder, results: Any, verdict: decision.Decision, n: int = 100
+    folder: Folder, results: Any, verdict: decision.Decision
 ) -> pd.DataFrame:
-    """The first n results without a grade that tell the leaders apart: a DataFrame.
+    """The first results without a grade that tell the leaders apart: a DataFrame.
 
     Columns: corpus.TO_JUDGE, see `judge_next`. The leaders are the incumbent of the
     verdict and what leaves it undecided; else the chosen search and those that cannot
     be told from it. Empty where judged queries do not decide."""
     if folder.decides != "judged":
         return pd.DataFrame(columns=corpus.TO_JUDGE)
-    leaders = leaders_of(results, verdict)
     whole = results.whole
     rankings = {
         f"{name} {number}": ids
-        for name in leaders
+        for name in leaders_of(results, verdict)
         for number, ids in enumerate(whole.lists_of(name))
     }
-    return judge_next(rankings, whole.queries, folder.measure.k).head(n)
+    return judge_next(rankings, whole.queries, folder.measure.k).head(MOST_PAIRS)
 
 
 def leaders_of(results: Any, verdict: decision.Decision) -> list[str]:
@@ -61,7 +61,6 @@ def judge_next(
     hardly anything, and is asked last; of equal lists none is asked."""
     discounts = 1 / np.log2(np.arange(2, k + 2))
     rows = []
-    last = []
     for number, qrel in enumerate(queries["document"]):
         tops = [list(ranking[number][:k]) for ranking in rankings.values()]
         if all(top == tops[0] for top in tops):
@@ -71,21 +70,20 @@ def judge_next(
             adds = [discounts[top.index(id_)] if id_ in top else 0 for top in tops]
             if id_ and id_ not in qrel:
                 of_query.append((max(adds) - min(adds), number, id_))
-        of_query.sort(key=lambda row: -row[0])
-        rows += [row for row in of_query if row[0] > 0]
-        last += [row for row in of_query if row[0] == 0]
-    rows += last
+        rows += sorted(of_query, key=lambda row: -row[0])
+    rows.sort(key=lambda row: row[0] == 0)
     pairs = queries.iloc[[number for _, number, _ in rows]]
     pairs = pairs.assign(query=pairs["question"], document=[row[2] for row in rows])
     return pairs.assign(drawn="next")[corpus.TO_JUDGE]
 
 
-def of_answers(folder: Folder, n_each: int = worded.PROPOSED) -> pd.DataFrame:
+def of_answers(folder: Folder) -> pd.DataFrame:
     """Questions with an answer in words, and the documents most like that: pairs.
 
-    Columns: corpus.TO_JUDGE; drawn is "answer". A question has up to n_each documents:
-    those with the answer word by word, then those with at least worded.HALF of its
-    words, ranked by BM25 of question and answer. They are guesses, and no grades."""
+    Columns: corpus.TO_JUDGE; drawn is "answer". A question has up to worded.PROPOSED
+    documents: those with the answer word by word, then those with at least worded.HALF
+    of its words, ranked by BM25 of question and answer. They are guesses, and no
+    grades."""
     answers = folder.answers
     if answers.empty or not folder.has_texts:
         return pd.DataFrame(columns=corpus.TO_JUDGE)
@@ -98,11 +96,10 @@ def of_answers(folder: Folder, n_each: int = worded.PROPOSED) -> pd.DataFrame:
 
     # an answer's words alone may be in all documents: "switch it off, and wait"
     asked = answers.assign(question=answers["query"] + " " + answers["answer"])
-    search = utils.search_by_scores(scores, folder.documents, n_each, above=0)
-    nearest = search(asked)
+    search = utils.search_by_scores(scores, folder.documents, worded.PROPOSED, above=0)
     ids = [
-        [id_ for id_ in dict.fromkeys([*verbatim, *row]) if id_][:n_each]
-        for verbatim, row in zip(answers["verbatim"], nearest, strict=True)
+        [id_ for id_ in dict.fromkeys([*verbatim, *row]) if id_][: worded.PROPOSED]
+        for verbatim, row in zip(answers["verbatim"], search(asked), strict=True)
     ]
     questions = answers["query"].str.strip()
     strata = pooling.strata(folder.log["question"])
@@ -164,5 +161,5 @@ def to_pool(
         searches = {"text": build({"text": 1})} | ours | own
     pairs = pooling.pool(queries, searches)
     places = dict(zip(queries["query_id"], range(len(queries)), strict=True))
-    by_place = pairs["query_id"].map(places)
-    return pairs.iloc[by_place.argsort(kind="stable")].reset_index(drop=True)
+    in_place = {"key": lambda ids: ids.map(places), "kind": "stable"}
+    return pairs.sort_values("query_id", ignore_index=True, **in_place)

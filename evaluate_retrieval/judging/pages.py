@@ -28,6 +28,8 @@ MEANS = {
     "2": "This person could stop searching.",
 }
 PRACTICE = 5  # pairs, at most
+SECONDS_TO_TALK = 60  # to talk about a pair
+MINUTES_TO_SETTLE = 15  # of an hour together
 CSP = "default-src 'none'; base-uri 'none'; form-action 'none'; {more}"
 CSP += "script-src 'sha256-{script}'; style-src 'sha256-{style}'; connect-src {to}"
 JUDGING = {
@@ -51,23 +53,23 @@ def judging_page(
     person: str,
     keys: Mapping[str, str],
     agreed: pd.DataFrame,
-    rules: Sequence[str] = (),
+    rules: Sequence[str],
     done: Sequence[int] = (),
     served: Mapping[str, Any] | None = None,
-    settles: Mapping[str, Any] | None = None,
+    given: Sequence[list[dict]] | None = None,
 ) -> tuple[str, str]:
     """The page of a person, and its Content-Security-Policy.
 
     pairs: what the person judges, in order. keys: see `grading.keys_for`. agreed: pairs
     with an agreed grade, see `agreed_pairs`: examples and practice. rules: what earlier
     sessions agreed on. done: the places of pairs that the person has judged elsewhere.
-    served: of a page that a server brings: post and seat. settles: of a page on which
-    people settle pairs together: given, what they gave each pair, and a time."""
+    served: of a page that a server brings: post and seat. given: of a page on which
+    people settle pairs together: what they gave each pair."""
     file = f"judgements-{person}.csv"
     by_id = {document["id"]: document for document in folder.documents}
     scale = scale_in(keys)
-    examples, practice = _examples(agreed, by_id, scale)
-    stems = _stems([each["query"] for each in practice], folder)
+    key_of = {each["grade"]: each["key"] for each in scale}
+    examples, practice = _examples(agreed, by_id, key_of)
     facts: dict[str, Any] = {
         "mode": "judge",
         "folder": folder.source.name,
@@ -77,8 +79,7 @@ def judging_page(
         "seconds": PAIR_SECONDS,
         "scale": scale,
         "practice": [
-            {**each, "words": words}
-            for each, words in zip(practice, stems, strict=True)
+            {**each, "words": _stems(each["query"], folder)} for each in practice
         ],
         "post": "",
         "seat": "",
@@ -86,20 +87,32 @@ def judging_page(
         **_texts(folder, pairs, by_id),
         **(served or {}),
     }
-    if settles:
-        listed = zip(facts["pairs"], settles["given"], strict=True)
+    title = f"{person} judges"
+    words = JUDGING
+    done_by_file = DONE
+    if given is not None:
+        keyed = [
+            [
+                {**each, "grade": key_of.get(each["grade"], each["grade"])}
+                for each in told
+            ]
+            for told in given
+        ]
+        listed = zip(facts["pairs"], keyed, strict=True)
         facts |= {
             "mode": "settle",
-            "minutes": settles["minutes"],
-            "seconds": settles["seconds"],
+            "minutes": MINUTES_TO_SETTLE,
+            "seconds": SECONDS_TO_TALK,
             "practice": [],
-            "pairs": [[*pair, given] for pair, given in listed],
+            "pairs": [[*pair, of_pair] for pair, of_pair in listed],
         }
-    by_file = SETTLED_DONE if settles else DONE
+        title = "Settle"
+        words = SETTLING
+        done_by_file = SETTLED_DONE
     shown = {
-        "title": f"{'Settle' if settles else f'{person} judges'}: {folder.source.name}",
-        **(SETTLING if settles else JUDGING),
-        "after": SERVED if served else by_file.format(file=file),
+        "title": f"{title}: {folder.source.name}",
+        **words,
+        "after": SERVED if served else done_by_file.format(file=file),
         "scale": [each | examples[each["grade"]] for each in scale],
         "rules": list(rules),
     }
@@ -158,34 +171,38 @@ def _sha256(text):
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _stems(queries, folder):
-    """The stems of each query, without common words: lists."""
-    stems = words_of(queries, language=folder.language)
+def _stems(query, folder):
+    """The stems of a query, without common words: a list."""
+    [words] = words_of([query], language=folder.language)
     # a stem may end in a letter that its words have not: categori
-    return [[re.sub(r"(?<=...)[iy]$", "", word) for word in words] for words in stems]
+    return [re.sub(r"(?<=...)[iy]$", "", word) for word in words]
+
+
+def histories_of(folder: Folder) -> dict[str, str]:
+    """What was said before each query of a conversation, by query_id."""
+    histories = {}
+    for table in (folder.log, folder.unanswered, *folder.test.values()):
+        if "history" in table:
+            histories |= dict(zip(table["query_id"], table["history"], strict=True))
+    return histories
 
 
 def _texts(folder, pairs, by_id):
     """Queries, documents and pairs for the page: a dict."""
     first = pairs.drop_duplicates("query_id")
-    histories = {}
-    for table in (folder.log, folder.unanswered, *folder.test.values()):
-        if "history" in table:
-            rows = zip(table["query_id"], table["history"], strict=True)
-            histories |= dict(rows)
-    words = _stems(list(first["query"]), folder)
+    histories = histories_of(folder)
     queries = [
         {
             "query_id": row["query_id"],
             "query": row["query"],
             "history": histories.get(row["query_id"], ""),
-            "words": stems,
+            "words": _stems(row["query"], folder),
             "cells": {
                 name: text_cell(grading.one_line(row[name]))
                 for name in ("query_id", "query", "course", "kind")
             },
         }
-        for row, stems in zip(first.to_dict("records"), words, strict=True)
+        for row in first.to_dict("records")
     ]
     documents = {
         id_: {
@@ -217,11 +234,10 @@ def agreed_pairs(
     table = judgements[~judgements["query_id"].isin(asked)]
     told = table.get("grades", pd.Series("", table.index)).fillna("")
     given = told.map(lambda cell: re.findall(r"=([^;]+)", cell))
-    n_given = given.map(len)
     is_agreed = given.map(lambda each: len({*each}) < 2).astype(bool)
     table = table.assign(
         grade=table["grade"].map("{:g}".format),
-        is_of_one=n_given.astype(int) < 2,
+        is_of_one=given.map(len).astype(int) < 2,
         hash=(table["query"] + "\n" + table["document"]).map(corpus.short_hash),
     )
     table = table[is_agreed & table["grade"].isin(list(grades))]
@@ -229,9 +245,10 @@ def agreed_pairs(
     return table[["query", "document", "grade"]].reset_index(drop=True)
 
 
-def _examples(agreed, by_id, scale):
-    """One example of each grade, a dict by grade, and pairs to practise on, a list."""
-    key_of = {each["grade"]: each["key"] for each in scale}
+def _examples(agreed, by_id, key_of):
+    """One example of each grade, a dict by grade, and pairs to practise on, a list.
+
+    key_of: the key of each grade."""
     agreed = agreed[agreed["document"].isin(by_id)]
     firsts = agreed.groupby("grade", sort=False).head(1)
     is_usual = list(key_of) == list(MEANS)

@@ -51,25 +51,23 @@ def sample_log(
 
 
 def pool(
-    queries: utils.Queries,
-    searches: Mapping[str, utils.SearchFunction],
-    k: int = 10,
-    seed: int = 1,
+    queries: utils.Queries, searches: Mapping[str, utils.SearchFunction], k: int = 10
 ) -> pd.DataFrame:
     """Pairs to judge: for each query the first k of all searches, in random order.
 
     searches: a dict of name: search function. A DataFrame with the columns
     corpus.TO_JUDGE: without ranks, and without the name of a search."""
     rankings = [utils.run_search(queries, search, k) for search in searches.values()]
-    pools = []
-    for of_query in zip(*rankings, strict=True):
-        # a set has another order in each run, and so would have what is drawn below
-        pools.append(sorted(set().union(*of_query) - {""}))
+    # a set has another order in each run, and so would have what is drawn below
+    pools = [
+        sorted(set().union(*of_query) - {""})
+        for of_query in zip(*rankings, strict=True)
+    ]
     pairs = queries.rename(columns={"question": "query"}).assign(document=pools)
     pairs = pairs.explode("document").dropna(subset="document")
     pairs = pairs.assign(drawn="pool")[corpus.TO_JUDGE]
     # at random: the place in the list must not tell who judges a rank
-    pairs = pairs.sample(frac=1, random_state=seed)
+    pairs = pairs.sample(frac=1, random_state=1)
     return pairs.sort_values("query_id", kind="stable", ignore_index=True)
 
 

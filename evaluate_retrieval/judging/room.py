@@ -11,7 +11,7 @@ import logging
 import secrets
 import socket
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -31,6 +31,7 @@ LARGEST_BODY = 8_192  # bytes: a grade, a note and what is wanted
 PATIENCE = 20  # seconds for a request; who sends nothing for so long is gone
 PLAIN = "text/plain; charset=utf-8"
 CLOSED = "default-src 'none'; frame-ancestors 'none'"
+NO_SEAT = HTTPStatus.FORBIDDEN, "open the link that you were given"
 SAFE_HEADERS = {
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
@@ -45,14 +46,14 @@ class Room:
     """What a server knows. seats: the secret of each person, by name.
 
     page_for: the page of a person with a secret, and its Content-Security-Policy.
-    shared: pages for who leads, whose seat is that of `several.BY_HAND`, by name, made
-    when they are asked for. grades: of the folder's scale."""
+    settle: makes the page on which pairs are settled, for who leads, whose seat is that
+    of `several.BY_HAND`. grades: of the folder's scale."""
 
     folder: Folder
     grades: list[str]
     seats: Mapping[str, str]
     page_for: Callable[[str, str], tuple[str, str]]
-    shared: Mapping[str, Callable[[], tuple[str, str]]] = field(default_factory=dict)
+    settle: Callable[[], tuple[str, str]]
 
 
 def seats_for(people: list[str]) -> dict[str, str]:
@@ -85,12 +86,14 @@ def server_of(
             if not 0 <= n <= LARGEST_BODY:
                 self.close_connection = True
                 status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-                self.reply(status, "too long for a grade", PLAIN, CLOSED)
+                self.reply(status, "too long for a grade")
                 return
             body = self.rfile.read(n)
             self.reply(*_taken_from(room, self.path, self.headers, body))
 
-        def reply(self, status: int, text: str, kind: str, policy: str) -> None:
+        def reply(
+            self, status: int, text: str, kind: str = PLAIN, policy: str = CLOSED
+        ) -> None:
             """Send a text with the headers that each answer has."""
             content = text.encode()
             self.send_response(status)
@@ -154,22 +157,21 @@ def _is_from_here(headers):
 
 
 def _page_in(room, target, headers):
-    """The answer to a GET: status, text, its kind and its policy."""
+    """The answer to a GET: status and text, of a page also its kind and policy."""
     parts = urlsplit(target)
     seat = parse_qs(parts.query).get("seat", [""])[0]
     person = person_with(room, seat)
     if not _is_from_here(headers) or person is None:
-        return HTTPStatus.FORBIDDEN, "open the link that you were given", PLAIN, CLOSED
+        return NO_SEAT
     name = parts.path.strip("/")
-    if name in room.shared and person == BY_HAND:
-        page, policy = room.shared[name]()
+    if name == "settle" and person == BY_HAND:
+        page, policy = room.settle()
     elif name == "left":
-        sentence = settling.left_of_others(room.folder.source, person)
-        return HTTPStatus.OK, sentence, PLAIN, CLOSED
+        return HTTPStatus.OK, settling.left_of_others(room.folder.source, person)
     elif name == "":
         page, policy = room.page_for(person, seat)
     else:
-        return HTTPStatus.NOT_FOUND, "nothing is here", PLAIN, CLOSED
+        return HTTPStatus.NOT_FOUND, "nothing is here"
     return HTTPStatus.OK, page, "text/html; charset=utf-8", policy
 
 
@@ -179,19 +181,20 @@ def _taken_from(room, target, headers, body):
     kind = headers.get("Content-Type", "").partition(";")[0].strip()
     is_ours = _is_from_here(headers) and kind == "application/json"
     if not is_ours or person is None or target != "/grades":
-        return HTTPStatus.FORBIDDEN, "open the link that you were given", PLAIN, CLOSED
+        return NO_SEAT
     try:
         row = {name: str(value) for name, value in dict(json.loads(body)).items()}
         if row.get("judge") != person:
-            return HTTPStatus.FORBIDDEN, "that is somebody else's", PLAIN, CLOSED
+            return HTTPStatus.FORBIDDEN, "that is somebody else's"
         table = pd.DataFrame([row])
         utils.check_table(table, taking.SAVED, "grade")
-        saved = taking.of_this_folder(table, Path("grade"), room.folder, room.grades)
-        taking.take_in(room.folder.source, saved.rows)
+        place = Path("grade")
+        taken, _ = taking.of_this_folder(table, place, room.folder, room.grades)
+        taking.take_in(room.folder.source, taken)
     except (TypeError, ValueError, RecursionError) as error:
-        return HTTPStatus.BAD_REQUEST, f"no grade: {error}"[:300], PLAIN, CLOSED
+        return HTTPStatus.BAD_REQUEST, f"no grade: {error}"[:300]
     except OSError as error:  # a full disk: the page keeps the grade, and sends again
         problem = f"not on disk: {error.strerror or error}"
         log.warning("%s: %s", person, problem)
-        return HTTPStatus.INSUFFICIENT_STORAGE, problem, PLAIN, CLOSED
-    return HTTPStatus.OK, "kept", PLAIN, CLOSED
+        return HTTPStatus.INSUFFICIENT_STORAGE, problem
+    return HTTPStatus.OK, "kept"

@@ -12,7 +12,7 @@ import pandas as pd
 from evaluate_retrieval.judging import pooling
 from evaluate_retrieval.reading import corpus
 from evaluate_retrieval.reading.folder import Folder
-from evaluate_retrieval.reading.kept import SAMPLE, SAMPLE_COLUMNS, YES, read_sample
+from evaluate_retrieval.reading.kept import SAMPLE, SAMPLE_COLUMNS, YES, read_kept
 from evaluate_retrieval.reading.needs import as_compared
 from evaluate_retrieval.reading.writing import make_folder, write_table
 
@@ -37,10 +37,10 @@ def draw(
     strata, too. drawn: up to n_each of each stratum; weight: see `weighed`. judged:
     queries of an older folder, which come first in their stratum, and are all drawn:
     nobody judges anew."""
-    return _interleaved(_in_strata(log, judged, strata, seed), n_each)
+    return _interleaved(_in_strata(log, strata, seed, judged), n_each)
 
 
-def _in_strata(log, judged=(), strata=None, seed=""):
+def _in_strata(log, strata, seed, judged=()):
     """The different queries of a log, each with its stratum, in the order of a hash."""
     typed = log.assign(question=log["question"].str.strip())
     table = pooling.strata(typed["question"].repeat(times_of(log)))
@@ -80,10 +80,10 @@ def times_of(log: pd.DataFrame) -> pd.Series:
 
 
 def draw_so_many(
-    log: pd.DataFrame, n: int, strata: pd.Series | None = None, seed: str = ""
+    log: pd.DataFrame, n: int, strata: pd.Series | None, seed: str
 ) -> pd.DataFrame:
     """As `draw`, of n queries in all: as many of each stratum as there are, at most."""
-    ordered = _in_strata(log, strata=strata, seed=seed)
+    ordered = _in_strata(log, strata, seed)
     sizes = ordered["kind"].value_counts()
     n_each = next(
         (each for each in range(1, n + 1) if sizes.clip(upper=each).sum() >= n), n
@@ -109,18 +109,12 @@ def stood_for(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["drawn"].groupby(table["kind"]).transform("any")]
 
 
-def with_more(table: pd.DataFrame, n: int) -> pd.DataFrame:
-    """A sample with the next n queries of its order, and with new weights."""
-    n_drawn = table["drawn"].sum() + n
-    return weighed(table.assign(drawn=table["place"] <= n_drawn))
-
-
 # --- The file of a folder ------------------------------------------------------------
 
 
 def kept_sample(source: Path) -> pd.DataFrame | None:
     """The sample of the folder source, or None where it has none. See `draw`."""
-    table = read_sample(source)
+    table = read_kept(source, SAMPLE).sample
     return None if table is None else weighed(table)
 
 
@@ -148,21 +142,17 @@ def sample_of(folder: Folder, n_more: int = 0) -> tuple[pd.DataFrame, list[str]]
         compared = table["query"].map(as_compared)
         if n_judged := compared.isin({*judged.map(as_compared)}).sum():
             sentences.append(f"{n_judged:,} of them were judged before")
-    elif n_new := _n_new(table, folder.log["question"]):
-        sentences.append(f"queries new in the log, not in its {SAMPLE}: {n_new:,}")
+    else:
+        known = {"", *map(as_compared, table["query"])}
+        if n_new := len({*map(as_compared, folder.log["question"])} - known):
+            sentences.append(f"queries new in the log, not in its {SAMPLE}: {n_new:,}")
     if n_more:
         before = table["drawn"].sum()
-        table = with_more(table, n_more)
+        table = weighed(table.assign(drawn=table["place"] <= before + n_more))
         after = table["drawn"].sum()
         more = f"{after - before:,} more queries are drawn, {after:,} in all"
         sentences.append(f"{more}; all weights are new")
     return table, sentences
-
-
-def _n_new(table, questions):
-    """How many different questions of a log a sample does not know."""
-    known = table["query"].map(as_compared)
-    return len({*questions.map(as_compared)} - {*known, ""})
 
 
 # --- What others ask of it -----------------------------------------------------------

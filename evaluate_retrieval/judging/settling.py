@@ -19,8 +19,6 @@ from evaluate_retrieval.reading.joining import PAIR
 from evaluate_retrieval.reading.writing import write_text
 from evaluate_retrieval.words.templates import render
 
-SECONDS_TO_TALK = 60  # to talk about a pair
-MINUTES_TO_SETTLE = 15  # of an hour together
 AWAY = 120  # seconds; who takes longer for a pair was away
 
 
@@ -105,7 +103,7 @@ def rules_of(source: Path) -> list[str]:
 def settle_page(
     folder: Folder,
     keys: Mapping[str, str],
-    leaders: pd.DataFrame | None = None,
+    leaders: pd.DataFrame | None,
     served: Mapping[str, Any] | None = None,
 ) -> tuple[str, str, int]:
     """The page on which people settle pairs, its policy, and how many they are.
@@ -116,27 +114,16 @@ def settle_page(
     texts = dealing.with_texts(pairs, folder.documents)["text"]
     # what was edited since is another document; a terminal keeps no hash
     pairs = pairs[texts.notna() & ((pairs["text"] == "") | (pairs["text"] == texts))]
-    key_of = {each["grade"]: each["key"] for each in pages.scale_in(keys)}
-    given = [
-        [
-            {"grade": key_of.get(each["grade"], each["grade"]), "note": each["note"]}
-            for each in of_pair
-        ]
-        for of_pair in pairs["given"]
-    ]
+    grades = [each["grade"] for each in pages.scale_in(keys)]
     page, policy = pages.judging_page(
         folder,
         pairs,
         BY_HAND,
         keys,
-        pages.agreed_pairs(folder.judgements, pairs["query_id"], list(key_of)),
+        pages.agreed_pairs(folder.judgements, pairs["query_id"], grades),
         rules_of(folder.source),
         served=served,
-        settles={
-            "given": given,
-            "seconds": SECONDS_TO_TALK,
-            "minutes": MINUTES_TO_SETTLE,
-        },
+        given=pairs["given"],
     )
     return page, policy, len(pairs)
 

@@ -35,13 +35,11 @@ def is_new(given: pd.DataFrame, table: pd.DataFrame, n_added: int) -> pd.Series:
     keys = pair_keys(given)
     cells = table.get("times", pd.Series("", table.index))
     times = dict(zip(pair_keys(table), cells.map(told_in), strict=True))
-    rows = zip(keys, given["judge"], given["time"], given["row"], strict=True)
-    new = []
-    for key, person, time, row in rows:
-        before = times.get(key, {}).get(person, "")
-        is_later = time > before if before else row >= n_added
-        new.append(key not in times or is_later)
-    return pd.Series(new, given.index, dtype=bool)
+    people = zip(keys, given["judge"], strict=True)
+    former = [times.get(key, {}).get(person, "") for key, person in people]
+    before = pd.Series(former, given.index, dtype=str)
+    is_later = (given["time"] > before).where(before != "", given["row"] >= n_added)
+    return is_later | ~keys.isin(times)
 
 
 def with_grades(
@@ -87,21 +85,20 @@ def with_grades(
 
 def _by_pair(given):
     """The grades of each pair that has a new one: a dict of lists of dicts."""
+    keys = pair_keys(given)
+    is_touched = keys.isin(keys[given["is_new"]])
+    records = given[is_touched].to_dict("records")
     by_pair: dict[str, list[dict]] = {}
-    for key, record in zip(pair_keys(given), given.to_dict("records"), strict=True):
+    for key, record in zip(keys[is_touched], records, strict=True):
         by_pair.setdefault(key, []).append(record)
-    return {
-        key: records
-        for key, records in by_pair.items()
-        if any(record["is_new"] for record in records)
-    }
+    return by_pair
 
 
 def _known_grades(row, old):
     """Who gave which grade of a pair before, a dict. old: what files have of it."""
-    grades = told_in(row.get("grades", ""))
     if not row:
         return {}
+    grades = told_in(row.get("grades", ""))
     grade = _as_cell(row["grade"])
     if not grades:
         grades = {record["judge"]: _as_cell(record["grade"]) for record in old}

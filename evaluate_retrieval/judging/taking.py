@@ -4,7 +4,6 @@ What is taken goes into judgements-NAME.csv, from where `adding` takes it, as of
 session in a terminal."""
 
 import logging
-from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -25,31 +24,20 @@ OTHER = "is not what this folder has dealt: is it of another one?"
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class SavedGrades:
-    """The grades of a file that can be taken in.
-
-    rows: a DataFrame of texts, TAKEN_COLUMNS, in the order of their times. n_edited:
-    so many were left out, as their document was edited since it was shown."""
-
-    rows: pd.DataFrame
-    n_edited: int = 0
-
-
 def of_this_folder(
     table: pd.DataFrame, path: Path, folder: Folder, grades: list[str]
-) -> SavedGrades:
-    """The rows of a table that a page has saved in path: `SavedGrades`.
+) -> tuple[pd.DataFrame, int]:
+    """The rows of a table that a page has saved in path, and how many are left out.
 
-    grades: those of the folder's scale, as texts. ValueError where a row is not of a
-    pair and a person of the deal, which also says what else is known of a pair."""
+    They are a DataFrame of texts, TAKEN_COLUMNS, in the order of their times. Left out
+    is what is of a document that was edited since it was shown. grades: those of the
+    folder's scale, as texts. ValueError where a row is not of a pair and a person of
+    the deal, which also says what else is known of a pair."""
     dealt = dealing.read_dealt(folder.source)
     keys = [*PAIR, "text"]
     rows = table.reindex(columns=[*SAVED, "note", "want"], fill_value="")
-    is_dealt = pd.MultiIndex.from_frame(rows[keys]).isin(
-        pd.MultiIndex.from_frame(dealt[keys])
-    )
-    utils.fail_if_any(rows, ~pd.Series(is_dealt, rows.index), "document", path, OTHER)
+    is_dealt = rows.set_index(keys).index.isin(dealt.set_index(keys).index)
+    utils.fail_if_any(rows, ~is_dealt, "document", path, OTHER)
     is_grade = rows["grade"].isin([*grades, grading.CANNOT_TELL])
     problem = f"is no grade here: {', '.join(grades)} are"
     utils.fail_if_any(rows, ~is_grade, "grade", path, problem)
@@ -65,20 +53,18 @@ def of_this_folder(
     if ahead > pd.Timedelta(0):  # else it hides what is corrected on another device
         rows["clock"] = rows["time"]
         rows["time"] = (times - ahead).map(grading.as_time)
-    rows["note"] = rows["note"].map(grading.one_line).str.slice(0, LONGEST_NOTE)
-    rows["want"] = rows["want"].map(grading.one_line).str.slice(0, LONGEST_NOTE)
+    for name in ("note", "want"):
+        rows[name] = rows[name].map(grading.one_line).str.slice(0, LONGEST_NOTE)
     rows = rows.merge(dealt[[*corpus.TO_JUDGE, "text"]], on=keys)
     is_same = dealing.with_texts(rows, folder.documents)["text"] == rows["text"]
     rows = rows[is_same].sort_values("time", kind="stable")
-    return SavedGrades(
-        rows[TAKEN_COLUMNS].reset_index(drop=True), int((~is_same).sum())
-    )
+    return rows[TAKEN_COLUMNS].reset_index(drop=True), int((~is_same).sum())
 
 
 def take_in(source: Path, taken: pd.DataFrame) -> int:
     """Add rows to the files of those who judged: how many were not there yet.
 
-    taken: see `SavedGrades`. Each person's rows go to judgements-NAME.csv. A device
+    taken: see `of_this_folder`. Each person's rows go to judgements-NAME.csv. A device
     whose clock was ahead, with a file that comes in hours later, looks like one that
     was right: nothing tells which grade was last. So the log says where two differ."""
     n_new = 0

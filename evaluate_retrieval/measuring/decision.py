@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evaluate_retrieval.measuring import gains, intervals, tuning
-from evaluate_retrieval.measuring.grounds import least_gain
+from evaluate_retrieval.measuring import gains, tuning
+from evaluate_retrieval.measuring.grounds import ONE_SIDE, grounds_of, least_gain
 from evaluate_retrieval.measuring.scored import Measured
 from evaluate_retrieval.searching.names import RUN_OF_TRACES, named
 from evaluate_retrieval.words import sentences
@@ -64,7 +64,8 @@ class Decision:
     searches on these queries, of so many trials; looks: how often they were looked at;
     level: the p value that ships the rival, see `looks`. graded: what it owes to who
     graded, see `graders.Graded`, or None. known: what candidates are compared by, so
-    that a page need not compute it again."""
+    that a page need not compute it again. near: whether a candidate is shown to lose
+    less than the margin, or there is none."""
 
     verdict: str
     reason: str
@@ -94,6 +95,7 @@ class Decision:
     level: float = LEVEL
     looks: int = 1
     known: gains.Known | None = None
+    near: bool = True
     graded: Any = None
 
     @property
@@ -206,13 +208,15 @@ def decide(
     what ships. margin: of the metric. The incumbent is kept if each candidate is shown
     to gain less than it. On less than tuning.FEW queries nothing is decided. Without an
     incumbent: best is the search that was chosen, and close are those from which it
-    cannot be told apart."""
+    cannot be told apart; best is None where no search may be shipped."""
     n = len(measured.values)
     is_enough = n >= tuning.FEW
     if incumbent is None:
         reason = "few" if not is_enough else "close" if len(close) else "best"
-        verdict = "ship" if reason == "best" else "undecided"
-        decision = Decision(verdict, reason, best, close=(str(best), *close))
+        reason = "alone" if measured.values.shape[1] == 1 else reason
+        reason = reason if best else "limit"
+        verdict = "ship" if reason in ("best", "alone") else "undecided"
+        decision = Decision(verdict, reason, best, close=(best, *close) if best else ())
     elif measured.values.shape[1] == 1:
         decision = Decision("keep", "alone", incumbent)
     else:
@@ -222,7 +226,7 @@ def decide(
     if measured.condensed is not None and measured.judged[list(told)].min() < 1:
         judged = measured.judged[list(told)].to_dict()
     cheaper = None
-    if is_enough:
+    if is_enough and decision.name:
         cheaper = _cheaper(decision.name, measured, milliseconds, margin)
     return replace(
         decision,
@@ -249,6 +253,8 @@ def _against(incumbent, measured, errors, margin):
     rival = [*better, *rivals, *table.index][0]
     row = table.loc[rival]
     n = int(row["n"])
+    error = ONE_SIDE / len(table)  # shared by all candidates
+    least = [_least(measured, name, incumbent, error) for name in table.index]
     answered = measured.answered[:n]
     is_waiting = (table["share"] < 1) & ~table["below"] & ~table["ships"]
     decision = Decision(
@@ -261,6 +267,7 @@ def _against(incumbent, measured, errors, margin):
         rival=rival,
         answered=int(answered.sum()),
         known=known,
+        near=max(least) > -margin,
     )
     if answered.any():
         gain = measured.gain(rival, incumbent)[:n][answered]
@@ -327,14 +334,22 @@ def _cheaper(name, measured, milliseconds, margin):
     costs = pd.Series(milliseconds, dtype=float).dropna().sort_values()
     costs = costs[costs.index.isin(measured.values.columns)]
     # without a time of its own no search takes less
-    for rival in costs[costs < CHEAPER * costs.get(name, 0)].index:
-        gain = measured.gain(rival, name)
-        low, _ = intervals.confidence_interval(
-            gain, measured.groups, weights=measured.weights, lowest=-1
-        )
-        if low > -margin:
+    rivals = costs[costs < CHEAPER * costs.get(name, 0)].index
+    for rival in rivals:
+        if _least(measured, rival, name, ONE_SIDE / len(rivals)) > -margin:
             return rival
     return None
+
+
+def _least(measured, name, other, error):
+    """A bound on what a search gains over another at least, by all estimates.
+
+    -1 where too few queries are judged completely."""
+    ground = grounds_of(measured, name, other)
+    if len(ground.gain) < tuning.FEW or measured.groups.nunique() < 2:
+        return -1.0
+    bounds = gains.bounds_at(measured, ground, (error, error))
+    return bounds["lowest"] if bounds else 0.0
 
 
 def order_of(row: Mapping[str, float] | pd.Series) -> str:
@@ -355,10 +370,9 @@ def code(decision: Decision) -> int:
     """The exit code of a decision: 0 not worse, 1 worse, 2 undecided.
 
     0: a search is to be shipped, or a candidate is shown to lose less than the
-    margin. 1: the incumbent is kept, and no candidate is shown to be that
-    near."""
+    margin, or there is none. 1: the incumbent is kept, and no candidate is shown to be
+    that near."""
     if decision.verdict == "undecided":
         return UNDECIDED
-    table = decision.table
-    near = table.empty or (table["lowest"] > -decision.margin).any()
-    return NOT_WORSE if decision.verdict == "ship" or near else WORSE
+    is_fine = decision.verdict == "ship" or decision.near
+    return NOT_WORSE if is_fine else WORSE

@@ -165,10 +165,10 @@ def compared(
     needs that count, and why and share, see `Grounds`. difference, low, high: the gain
     on these, and its 95 % interval. lowest, highest: the ends of the intervals of all
     estimates. p, p_worse: of the weakest of better, and of worse. lost: the share of
-    queries that lose more than LARGE, and n_lost how many; at_most: an exact bound on
-    it (Clopper and Pearson), for n_tests candidates. after_losses: the lowest gain if
-    so many did. expected: see there, and most: see `upper_bound`, each with an error on
-    one side."""
+    queries that lose more than LARGE as it stands, and n_lost how many; at_most: an
+    exact bound on it by the estimate of better that loses most (Clopper and Pearson),
+    for n_tests candidates. after_losses: the lowest gain if so many did. expected: see
+    there, and most: see `upper_bound`, each with an error on one side."""
     n = len(ground.gain)
     figures = {
         "n": n,
@@ -187,7 +187,6 @@ def compared(
     n_same = n_equal(measured, n)
     losses = np.array([lost_share(gain, measured) for gain in ground.better])
     margins = most_lost(losses, n_same, n_tests) - losses
-    lost = lost_share(ground.gain, measured)
     doubt = ground.doubt
     bounds = [upper_bound(gain, measured, keep, doubt) for gain in ground.worse]
     return figures | {
@@ -196,9 +195,9 @@ def compared(
         "lowest": better["low"].min(),
         "highest": worse["high"].max(),
         "p_worse": _weakest(worse, estimates.iloc[0]),
-        "lost": lost,
+        "lost": lost_share(ground.gain, measured),
         "n_lost": int((ground.gain < -LARGE).sum()),
-        "at_most": float(most_lost(lost, n_same, n_tests)),
+        "at_most": float(most_lost(losses.max(), n_same, n_tests)),
         "after_losses": (better["difference"] - margins).min(),
         "expected": min(expected(row, ship) for row in better.to_dict("records")),
         "most": max(bounds),

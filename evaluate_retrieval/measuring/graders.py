@@ -129,16 +129,18 @@ def graded_by(
     errors: Mapping[str, tuple[float, float]] | None,
     margin: float,
     rival: str,
+    known: gains.Known | None,
 ) -> Graded | None:
     """What the decision on these searches owes to who graded: `Graded`.
 
-    incumbent, errors and margin: as of `decision.decide`. rival: see `Graded`. None
-    where no two people differ."""
-    if not measured.doubts:
+    incumbent, errors and margin: as of `decision.decide`. rival: see `Graded`; known:
+    of the decision, whose queries count. None where no two people differ."""
+    if not measured.doubts or known is None:
         return None
     names = list(measured.values)
     drawn = {name: measured.doubts[name] for name in names}
-    rule = incumbent, errors, margin
+    lengths = {name: len(known.grounds[name].gain) for name in known.grounds}
+    rule = incumbent, errors, margin, lengths
     verdicts = _verdicts(drawn, measured, *rule)
     as_it_is = {name: measured.values[[name]].to_numpy().T for name in names}
     [today] = _verdicts(as_it_is, measured, *rule)
@@ -172,17 +174,19 @@ def _of_person(of_query, person, qrel):
     }
 
 
-def _verdicts(values, measured, incumbent, errors, margin):
+def _verdicts(values, measured, incumbent, errors, margin, lengths):
     """What the rule says of each draw: an array of texts, such as "ship new".
 
-    values: by search, (n_draws, n_queries). The rule of `gains.gains_table` on the gain
+    values: by search, (n_draws, n_queries); lengths: by candidate, so many of these
+    count. The rule of `gains.gains_table` on the gain
     as it stands, with Student's t in the place of swaps and of the bootstrap: so it
     takes no minutes."""
     names = [name for name in values if name != incumbent]
     errors = dict.fromkeys(names, gains.ERRORS) | dict(errors or {})
     gained = {name: values[name] - values[incumbent] for name in names}
-    rows = {name: _of_draws(gained[name], measured) for name in names}
-    n_enough = len(measured.values) >= tuning.FEW
+    rows = {
+        name: _of_draws(gained[name][:, : lengths[name]], measured) for name in names
+    }
     spent = np.array([[2 * errors[name][0]] for name in names])
     shares = np.array([rows[name]["p"] for name in names]) / np.maximum(spent, 1e-300)
     order = shares.argsort(axis=0)
@@ -194,13 +198,14 @@ def _verdicts(values, measured, incumbent, errors, margin):
     below = []
     for name, is_significant in zip(names, passes, strict=True):
         row = rows[name]
+        is_enough = lengths[name] >= tuning.FEW
         ship, keep = (error / len(names) for error in errors[name])
         pays = _expected(row["mean"], row["error"], ship) >= margin
         losses = most_lost(row["lost"], row["groups"], len(names)) - row["lost"]
         is_better = is_significant & (row["low"] > 0) & (row["mean"] > losses)
-        ships.append(n_enough & is_better & pays)
+        ships.append(is_enough & is_better & pays)
         t = scipy.stats.t.isf(keep, row["groups"] - 1)
-        below.append(n_enough & (row["mean"] + t * row["error"] < margin))
+        below.append(is_enough & (row["mean"] + t * row["error"] < margin))
     means = np.where(ships, [rows[name]["mean"] for name in names], -np.inf)
     best = np.array(names, dtype=object)[means.argmax(axis=0)]
     verdicts = np.where(np.all(below, axis=0), "keep", "undecided").astype(object)
@@ -209,7 +214,7 @@ def _verdicts(values, measured, incumbent, errors, margin):
 
 def _of_draws(gained, measured):
     """Mean, error, p and lost share of each draw. gained: (n_draws, n_queries)."""
-    groups, weights = measured.sample
+    groups, weights = measured.of_first(gained.shape[1])
     weights = np.ones(len(groups)) if weights is None else weights
     codes = groups.groupby(groups).ngroup().to_numpy()
     n_groups = codes.max() + 1

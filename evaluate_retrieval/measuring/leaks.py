@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import scipy  # loads its parts when they are used
 
+from evaluate_retrieval.measuring import intervals
 from evaluate_retrieval.measuring.scored import Measured
 
 SURE_OF = 0.95  # of the bound on leaks
@@ -46,18 +47,25 @@ def leak_table(measured: Measured, forbidden: Mapping[str, set[str]]) -> pd.Data
     """A row for each search: how many queries leak, a bound, and at which ranks.
 
     of: the queries that have a forbidden document at all; needs: theirs. at most: of
-    all such needs at most this share leaks (Clopper and Pearson, one-sided, SURE_OF).
+    all such needs at most this share leaks (Clopper and Pearson, one-sided, SURE_OF; of
+    needs with weights, so many as tell as much).
     RANKS: queries by the place of the first such document."""
     ids = pd.Series(measured.ids)
     at_risk = ids.map(lambda id_: bool(forbidden.get(id_))).to_numpy()
     n_needs = measured.groups[at_risk].nunique()
+    weights = pd.Series(
+        1.0 if measured.weights is None else measured.weights, ids.index
+    )
+    of_needs = weights[at_risk].groupby(measured.groups[at_risk]).mean()
     rows = {}
     for name in measured.values if n_needs else ():
         ranks = first_leaks(measured, forbidden, name)
-        n_leaky = measured.groups[~np.isnan(ranks)].nunique()
+        leaky = of_needs.index.isin(measured.groups[~np.isnan(ranks)])
+        n_same = len(of_needs) / intervals.design_effect(of_needs.to_numpy())
+        n_leaky = n_same * of_needs[leaky].sum() / of_needs.sum()
         bound = 1.0
-        if n_leaky < n_needs:
-            bound = scipy.stats.beta.ppf(SURE_OF, n_leaky + 1, n_needs - n_leaky)
+        if not leaky.all():
+            bound = scipy.stats.beta.ppf(SURE_OF, n_leaky + 1, n_same - n_leaky)
         rows[name] = {
             "queries": int((~np.isnan(ranks)).sum()),
             "of": int(at_risk.sum()),

@@ -25,6 +25,7 @@ from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading import corpus, trec
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.words.constants import (
+    FEW,
     LEVEL,
     MARGIN,
     NOT_WORSE,
@@ -104,15 +105,21 @@ def summary(
     if estimates.empty:
         return figures
     figures["p"] = float(estimates["p"].iloc[0])  # of the gain that is shown
-    figures["order_as_it_is"] = decision.order_of(figures)
-    rule = n_tests, margin, level, ground.doubt
-    figures["smallest"] = plan.smallest_to_ship(gain, sample, *rule)
+    if n < FEW:  # so few decide nothing
+        figures["order"] = ""
+    else:
+        figures["order_as_it_is"] = decision.order_of(figures)
+        can_ship = figures["why"] not in ("bound", "incumbent")
+        rule = n_tests, margin, level, ground.doubt
+        figures["smallest"] = (
+            plan.smallest_to_ship(gain, sample, *rule) if can_ship else np.nan
+        )
     for key, name in zip("ab", pair, strict=True):
         figures[key] = np.average(measured.values[name][:n], weights=sample[1])
     if measured.condensed is not None and measured.judged[list(pair)].min() < 1:
         without = measured.condensed[pair[0]] - measured.condensed[pair[1]]
         figures["without"] = intervals.difference(without[:n], *sample)
-        figures["judged"] = measured.judged[list(pair)].to_list()
+        figures["judged"] = that_count(measured, figures).judged[[*pair]].to_list()
     return figures
 
 
@@ -129,9 +136,10 @@ def first_relevant(measured: scored.Measured, pair: tuple[str, str]) -> dict[str
     """How many more queries have a relevant first result with the first of a pair.
 
     A dict: of `intervals.difference`, shares of the queries; n of these; and counts, so
-    many with each of the two. measured: see `that_count`."""
-    a, b = ((measured.scores[name]["mrr"] == 1).astype(int) for name in pair)
-    counts = {"n": len(a), "counts": [a.sum(), b.sum()]}
+    many with each of the two, in the mean of its runs. measured: see `that_count`."""
+    tables = [measured.scores[name] for name in pair]
+    a, b = (1.0 * table.get(scored.FIRST, table["mrr"] == 1) for table in tables)
+    counts = {"n": len(a), "counts": [round(a.sum()), round(b.sum())]}
     return counts | intervals.difference(a - b, *measured.sample)
 
 

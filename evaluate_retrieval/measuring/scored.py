@@ -13,6 +13,8 @@ from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.measuring.plan import LARGE
 from evaluate_retrieval.reading import trec
 
+FIRST = "first"  # of a repeated search: the share of runs with a relevant first result
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -68,22 +70,7 @@ class Measured:
 
     def head(self, n: int) -> "Measured":
         """The same of the first n queries."""
-        groups, weights = self.of_first(n)
-        return replace(
-            self,
-            values=self.values[:n],
-            groups=groups,
-            weights=weights,
-            condensed=None if self.condensed is None else self.condensed[:n],
-            first={name: ids[:n] for name, ids in self.first.items()},
-            scores={name: table[:n] for name, table in self.scores.items()},
-            queries=self.queries[:n],
-            ranked={name: ids[:n] for name, ids in self.ranked.items()},
-            repeats={
-                name: [ids[:n] for ids in runs] for name, runs in self.repeats.items()
-            },
-            by_run={name: values[:, :n] for name, values in self.by_run.items()},
-        )
+        return self.at(np.arange(len(self.values)) < n)
 
     def at(self, rows: np.ndarray) -> "Measured":
         """The same of some queries, in their order. rows: bool, (n_queries,)."""
@@ -199,6 +186,7 @@ def measured_of(
         others = metric.scores_of(numbered, queries, *options)
         tables = [scores[name], *others.values()]
         by_run[name] = np.array([table[measure.by] for table in tables])
+        tables = [table.assign(**{FIRST: table["mrr"] == 1}) for table in tables]
         # of a query that one run finds nothing for, the others say what was judged
         scores[name] = pd.concat(tables).groupby(level=0, sort=False).mean()
     columns = pd.concat(scores, axis=1).swaplevel(axis=1)

@@ -22,6 +22,7 @@ from evaluate_retrieval.measuring import (
     scored,
     tuning,
 )
+from evaluate_retrieval.measuring.gains import gains_table
 from evaluate_retrieval.reading import kept, trec
 from evaluate_retrieval.reading.folder import Folder
 from evaluate_retrieval.reading.splits import folds_of
@@ -283,7 +284,7 @@ def measure(folder: Folder, candidates: Candidates, chosen: str) -> Results:
     whole = measured
     if folder.decides == "judged":
         whole = _of_whole(folder, candidates, rankings)
-    gains = gains_over_chosen(measured, chosen)
+    gains = gains_over_chosen(whole, chosen)
     return Results(chosen, board, rankings, measured, whole, gains)
 
 
@@ -343,14 +344,11 @@ def _milliseconds_to_encode(candidates, queries):
 
 
 def gains_over_chosen(measured: scored.Measured, chosen: str) -> pd.DataFrame:
-    """What each other search gains over the chosen one: a DataFrame.
+    """What each other search gains over the chosen one: see `gains.gains_table`.
 
-    measured: `scored.Measured`. Columns: see `intervals.difference`, and order, see
-    `decision.order_of`; the lowest first. The p values are one family for Holm."""
-    gains = decision.gains_over(chosen, measured.values)
-    table = intervals.differences(gains, *measured.sample).sort_values("difference")
-    table["p"] = intervals.holm(table["p"])
-    return table.assign(order=decision.orders(table))
+    With a column order, see `decision.orders_of_estimates`; the best first."""
+    table = gains_table(measured, chosen)
+    return table.assign(order=decision.orders_of_estimates(table))
 
 
 def refused_shares(

@@ -24,9 +24,8 @@ from evaluate_retrieval.measuring import (
     steps,
 )
 from evaluate_retrieval.measuring.estimand import estimand, kind_of_judgements
-from evaluate_retrieval.reading import needs
 from evaluate_retrieval.reading.folder import Folder
-from evaluate_retrieval.reading.kept import first_kind, keep_first_kind
+from evaluate_retrieval.reading.kept import first_kind, freeze, keep_first_kind
 from evaluate_retrieval.searching.own import costs_of
 from evaluate_retrieval.words.constants import FEW, FORBIDDEN, LEVEL, UNDECIDED
 
@@ -68,11 +67,12 @@ def verdict_on(
 
     def decided(without: set[str]) -> decision.Decision:
         left_out = [name for name in whole.values if name in without - {today}]
+        best, close = _best_of(results, left_out)
         return decision.decide(
-            whole.without(left_out if today else []),
+            whole.without(left_out),
             incumbent=today,
-            best=results.chosen,
-            close=decision.undecided(results.gains),
+            best=best,
+            close=close,
             milliseconds=results.board["ms_per_query"].to_dict(),
             errors=errors,
             margin=options.margin,
@@ -86,6 +86,20 @@ def verdict_on(
             verdict = replace(verdict, **doubt)
     told = {"leak_table": shown, "guards": guarded, "went": candidates.went}
     return replace(verdict, **told)
+
+
+def _best_of(results, left_out):
+    """The search to take where none runs today, and those that may be as good.
+
+    None and [] where each is left out."""
+    able = [name for name in results.board.index if name not in left_out]
+    if not able:
+        return None, []
+    if not left_out:
+        return results.chosen, decision.undecided(results.gains)
+    best = results.chosen if results.chosen in able else able[0]
+    gains = steps.gains_over_chosen(results.whole.without(left_out), best)
+    return best, decision.undecided(gains)
 
 
 def guards_in(
@@ -116,7 +130,7 @@ def losses_of(
 
     All candidates share the error of each metric."""
     names = [name for name in measured.values if name != today]
-    if today is None or not names:
+    if today is None:
         return ()
     rows = []
     depth = measured.measure.depth
@@ -156,8 +170,10 @@ def verdict_at(
         errors = looks.errors_of(earlier, look)
         verdict = verdict_on(*rule, errors)
         if verdict.rival:
-            of_verdict = measured.without(list(verdict.leaks.keys() - {incumbent}))
-            bounds = incumbent, errors, options.margin, verdict.rival
+            counted = {incumbent, *verdict.table.index}
+            left_out = [name for name in measured.values if name not in counted]
+            bounds = incumbent, errors, options.margin, verdict.rival, verdict.known
+            of_verdict = measured.without(left_out)
             graded = graders.graded_by(of_verdict, folder.judgements, *bounds)
             verdict = replace(verdict, graded=graded)
         if record:
@@ -204,7 +220,7 @@ def _keep_look(folder, measured, look):
         return
     if folder.decides == "judged":
         groups = dict(zip(measured.ids, measured.groups, strict=True))
-        problem = needs.freeze(folder.source, groups)
+        problem = freeze(folder.source, groups)
         if problem:
             log.info(problem)
     write_where_possible(folder.source, look)
@@ -230,7 +246,7 @@ def figures_of(
     known = verdict.known
     if known is None or pair[1] != verdict.incumbent or pair[0] not in known.grounds:
         return pairs.summary(results.whole, pair, **rule)
-    return pairs.summary(
+    figures = pairs.summary(
         results.whole,
         pair,
         ground=known.grounds[pair[0]],
@@ -238,6 +254,8 @@ def figures_of(
         n_tests=len(verdict.table),
         **rule,
     )
+    row = verdict.table.loc[pair[0]]  # which reckons with all candidates
+    return figures | {"order": row["order"], "p": row["p"]}
 
 
 def planned(

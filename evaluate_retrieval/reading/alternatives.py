@@ -4,7 +4,6 @@ One is enough: a group is one document under several names, and counts once, see
 `metric.under_one_name`."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
 
 import pandas as pd
 
@@ -13,13 +12,14 @@ from evaluate_retrieval.reading import corpus
 from evaluate_retrieval.reading.columns import sources_in
 from evaluate_retrieval.reading.opening import Table
 
+Twins = dict[str, list[str]]  # of documents with one text: all ids, by each
 COLUMN = "alternatives"  # of judgements: a label of the group; of queries: a dict
 GRADED_PAIR = ["query_id", "document"]
 UNSURE = "group"  # is called so, but may as well say of which kind a query is
 
 
-def names_that_hold(table: Table, names: Mapping[str, str]) -> dict[str, str]:
-    """The names of our columns, without COLUMN where nothing of the table is that.
+def may_hold(table: Table, names: dict[str, str]) -> bool:
+    """Whether the column COLUMN of a table, if it has one, may be of alternatives.
 
     A column UNSURE counts where it groups documents of a query. ValueError where it
     says one thing of each query, and the same of several: then it may be a column of
@@ -29,11 +29,11 @@ def names_that_hold(table: Table, names: Mapping[str, str]) -> dict[str, str]:
     of_query = [sources[name] for name in ("query_id", "query") if name in sources]
     is_certain = source.lower() != UNSURE or " or " not in names[COLUMN]
     if is_certain or not of_query:
-        return dict(names)
+        return True
     rows = table.frame.astype(object).fillna("").astype(str)
     rows = rows[rows[source].str.strip() != ""]
     if not rows.duplicated([*of_query, source]).any():
-        return {ours: theirs for ours, theirs in names.items() if ours != COLUMN}
+        return False
     by_query = rows.groupby(of_query)[source]
     labels = by_query.first()
     if (by_query.nunique() == 1).all() and labels.duplicated().any():
@@ -45,7 +45,7 @@ def names_that_hold(table: Table, names: Mapping[str, str]) -> dict[str, str]:
             "which kind a query is, give it another name"
         )
         raise utils.InputError(table.path, problem, column=source, advice=advice)
-    return dict(names)
+    return True
 
 
 def with_one_group_each(graded: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
@@ -80,7 +80,7 @@ def with_one_group_each(graded: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 
 
 def alternatives_of(
-    graded: pd.DataFrame, twins: Mapping[str, list[str]]
+    graded: pd.DataFrame, twins: Twins
 ) -> tuple[dict[str, dict[str, str]], list[str]]:
     """The alternatives among the judgements of each query, and notes that count them.
 
@@ -128,7 +128,7 @@ def _names_in(part, twins):
 
 
 def with_copies(
-    questions: utils.Queries, twins: Mapping[str, list[str]]
+    questions: utils.Queries, twins: Twins
 ) -> tuple[utils.Queries, list[str]]:
     """Questions with one known document each, of which a copy is as good; notes.
 
@@ -149,7 +149,7 @@ def with_copies(
 
 
 def with_alternatives(
-    queries: utils.Queries, named: Mapping[str, dict[str, str]]
+    queries: utils.Queries, named: dict[str, dict[str, str]]
 ) -> utils.Queries:
     """Queries with the column COLUMN, a dict of id: the id of its group, for each.
 

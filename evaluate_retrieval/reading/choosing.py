@@ -4,20 +4,18 @@ Nothing is guessed: where several could be them, the error shows what columns.to
 needs. What lies deeper in the folder counts where nothing nearer holds texts."""
 
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from operator import attrgetter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.reading.columns import Settings
+from evaluate_retrieval.reading.kinds import Traits, kind_of_table
 from evaluate_retrieval.reading.listing import LARGEST_SET, NO_TEXTS, Listing, kind_of
 from evaluate_retrieval.reading.opening import Table, open_tables
 from evaluate_retrieval.reading.pages import is_prose
 
 MOST_FOLDERS = 3  # that a note names
-PARENT = attrgetter("parent")
-KindOf = Callable[[Table], str]
 
 
 @dataclass(frozen=True)
@@ -26,23 +24,21 @@ class Chosen:
 
     notes: sentences on what was chosen, where a person could mean something else."""
 
-    tables: list[Table] = field(default_factory=list)
-    paths: list[Path] = field(default_factory=list)
-    pages: list[Path] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    tables: Sequence[Table] = ()
+    paths: Sequence[Path] = ()
+    pages: Sequence[Path] = ()
+    notes: Sequence[str] = ()
 
 
-def documents_in(
-    listing: Listing, settings: Settings, waiting: list[Table], kind: KindOf
-) -> Chosen:
+def documents_in(listing: Listing, settings: Settings, waiting: list[Traits]) -> Chosen:
     """What holds the documents of a folder.
 
-    waiting: tables that may be documents. kind: of a table, see `kinds`. Tables of
-    texts come first, then pages, then what lies deeper, and questions with answers
-    last. ValueError where two of these are there, or several files deeper."""
+    waiting: tables that may be documents. Tables of texts come first, then pages, then
+    what lies deeper, and questions with answers last. ValueError where two of these
+    are there, or several files deeper."""
     if settings.are_documents:
-        return _declared(listing, settings, waiting, kind)
-    texts = [table for table in waiting if kind(table) == "documents"]
+        return _declared(listing, settings, waiting)
+    texts = [look.table for look in waiting if look.kind == "documents"]
     pages = [
         path for path in listing.pages if not path.stem.lower().startswith(NO_TEXTS)
     ]
@@ -52,16 +48,16 @@ def documents_in(
         return Chosen(tables=texts)
     if pages:
         return Chosen(pages=listing.pages, notes=_notes_on(listing, pages))
-    below = _below(listing, settings, kind)
+    below = _below(listing, settings, listing.top)
     prose = list(filter(is_prose, listing.texts))
     if below or prose:
         return _deeper(listing, below, prose)
     if listing.pages:
         return Chosen(pages=listing.pages)
-    return Chosen(tables=[table for table in waiting if kind(table) == "answers"])
+    return Chosen([look.table for look in waiting if look.kind == "answers"])
 
 
-def _declared(listing, settings, waiting, kind):
+def _declared(listing, settings, waiting):
     """What columns.toml says: pages, a file, or a folder with pages or one table."""
     name = settings.are_documents
     place = listing.top / name
@@ -72,9 +68,9 @@ def _declared(listing, settings, waiting, kind):
         inside = sorted(
             path for path in [*listing.pages, *prose] if place in path.parents
         )
-        below = _below(listing, settings, kind, place)
+        below = _below(listing, settings, place)
         return Chosen(pages=inside) if inside else _deeper(listing, below, [])
-    tables = [table for table in waiting if table.path.name == name]
+    tables = [look.table for look in waiting if look.table.path.name == name]
     paths = [path for path in listing.below if path == place or path.name == name]
     if not tables and not paths:
         problem = f'= "{name}" is no file or folder with texts, and not pages'
@@ -82,25 +78,24 @@ def _declared(listing, settings, waiting, kind):
     return Chosen(tables=tables) if tables else _deeper(listing, paths, [])
 
 
-def _below(listing, settings, kind, folder=None):
+def _below(listing, settings, folder):
     """Tables of texts deeper in a folder. Those that are called so go before others."""
     small = [
         path
         for path in listing.below
-        if (folder or listing.top) in path.parents
-        and path.stat().st_size <= LARGEST_SET
+        if folder in path.parents and path.stat().st_size <= LARGEST_SET
     ]
     named = [path for path in small if kind_of(path.name.lower()) == "documents"]
-    return named or [path for path in small if _has_texts(path, settings, kind)]
+    return named or [path for path in small if _has_texts(path, settings)]
 
 
-def _has_texts(path, settings, kind):
+def _has_texts(path, settings):
     """Whether a file can be opened, and holds texts of documents."""
     try:
         tables = open_tables(path, settings.encoding)
     except ValueError:
         return False
-    return any(kind(table) == "documents" for table in tables)
+    return any(kind_of_table(table, settings) == "documents" for table in tables)
 
 
 def _deeper(listing, below, prose):
@@ -127,7 +122,8 @@ def _notes_on(listing, pages):
     advice = 'documents_are = "FOLDER" in columns.toml'
     places = [path.parent.relative_to(top).parts for path in pages]
     folders = Counter(parts[0] if parts else "the folder itself" for parts in places)
-    beside = [path for path in listing.texts if path.parent in {*map(PARENT, pages)}]
+    there = {page.parent for page in pages}
+    beside = [path for path in listing.texts if path.parent in there]
     notes = []
     if len(folders) > 1:
         counts = folders.most_common(MOST_FOLDERS)

@@ -7,7 +7,7 @@ counts clicks, views or orders is one, too."""
 import ast
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 
 import numpy as np
@@ -31,73 +31,53 @@ EVENT = {
     "message": "message",
     "field": "event_attributes.object.object_id_field or object_id_field",
 }
-OF_CLICKS = ("query", "document", "position", "times")
 OF_A_VISIT = {"session_id", "sessionid", "user_id", "userid", "client_id", "visitor_id"}
 # Words of names: what somebody did with a result, what is less, and what says nothing
-CLICKED = {"click", "clicks", "clicked", "clicking", "clickthrough", "clickthroughs"}
-CLICKED |= {"clickthru", "ctr", "select", "selected", "open", "opens", "opened"}
-CLICKED |= {"view", "views", "viewed", "pageviews", "watch", "watched", "watches"}
-CLICKED |= {"cart", "carts", "atc", "purchase", "purchases", "purchased", "orders"}
-CLICKED |= {"ordered", "conversion", "conversions", "sales", "sold", "bought"}
-CLICKED |= {"download", "downloads", "downloaded"}
+WORDS_OF_CLICKS = """
+click clicks clicked clicking clickthrough clickthroughs clickthru ctr select selected
+open opens opened view views viewed pageviews watch watched watches cart carts atc
+purchase purchases purchased orders ordered conversion conversions sales sold bought
+download downloads downloaded
+"""
+CLICKED = {*WORDS_OF_CLICKS.split()}
 LESS = {"impression", "impressions", "hover", "hovers", "dwell", "shown", "displays"}
 ONLY_COUNTED = {"count", "counts", "frequency", "freq", "times"}  # of what is not said
-FILLING = {"n", "num", "number", "of", "total", "sum", "unique", "avg", "mean", "d"}
-FILLING |= {
-    "rate",
-    "ratio",
-    "through",
-    "thru",
-    "add",
-    "adds",
-    "added",
-    "to",
-    "the",
-    "is",
-}
-FILLING |= {
-    "was",
-    "has",
-    "on",
-    "item",
-    "items",
-    "product",
-    "products",
-    "doc",
-    "document",
-}
-FILLING |= {"result", "search", "object", "user", "page", "day", "days", "last"}
-FILLING |= {"per", "percent", "event", "order", "from", "completed", *ONLY_COUNTED}
 WHEN = {"at", "date", "time", "timestamp", "position", "rank", "ordinal"}  # no counts
+WORDS_BETWEEN = """
+n num number of total sum unique avg mean d rate ratio through thru add adds added to
+the is was has on item items product products doc document result search object user
+page day days last per percent event order from completed
+"""
+FILLING = {*WORDS_BETWEEN.split(), *ONLY_COUNTED, *WHEN}
 RANKS_OF_CLICKS = {"at rank 1": (1, 1), "at 2 and 3": (2, 3), "below": (4, np.inf)}
 MOST_ACTIONS = 9  # that a note names
 NO_CLICK = {"0", "0.0", "false", "no", "none", "nan", "<na>", ""}
 
 
-def is_about(name: str, words: set[str]) -> bool:
+def _is_about(name, words):
     """Whether a name, as add_to_cart or itemClick, has such a word, and else plain
     ones."""
     there = _name_parts(name)
-    return bool(there & words) and there <= words | FILLING | WHEN
+    return bool(there & words) and there <= words | FILLING
 
 
 def _name_parts(name):
     return {part.lower() for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", str(name))}
 
 
-def columns_of_clicks(frame: pd.DataFrame) -> list[str]:
+def _columns_of_clicks(frame):
     """The columns of a table that count what people did, those of clicks first.
 
     One that says no more than count may say how often a query was asked: it counts here
     if it differs between the documents of a query."""
-    sure = [name for name in frame if is_about(name, CLICKED)]
+    sure = [name for name in frame if _is_about(name, CLICKED)]
     sure.sort(key=lambda name: "click" not in name.lower())
     sure.sort(key=lambda name: not _name_parts(name).isdisjoint(WHEN))
-    sure += [name for name in frame if is_about(name, LESS)]
+    sure += [name for name in frame if _is_about(name, LESS)]
     sources = sources_in(frame, EVENT)
     query = sources.get("query", sources.get("query_id"))
     for name in frame if query else ():
-        if is_about(name, ONLY_COUNTED) and name not in sure:
+        if _is_about(name, ONLY_COUNTED) and name not in sure:
             rows = frame[[query, name]].astype(str)
             by_query = rows.groupby(query)[name]
             is_of_queries = by_query.nunique().max() == 1 < by_query.size().max()
@@ -113,15 +93,18 @@ def are_clicks(frame: pd.DataFrame) -> bool:
         return False
     if "action" in sources:
         actions = frame[sources["action"]].astype(str).unique()
-        if any(is_about(action, CLICKED) for action in actions):
+        if any(_is_about(action, CLICKED) for action in actions):
             return True
-    is_of_visits = not OF_A_VISIT.isdisjoint(map(str.lower, frame))
-    return is_of_visits or bool(columns_of_clicks(frame))
+    return _is_of_visits(frame) or bool(_columns_of_clicks(frame))
+
+
+def _is_of_visits(frame):
+    return not OF_A_VISIT.isdisjoint(map(str.lower, frame))
 
 
 def fail_if_clicks(table: Table, grade: str) -> None:
     """ValueError where judgements are clicks. grade: the column of grades, or ""."""
-    counted = columns_of_clicks(table.frame)
+    counted = _columns_of_clicks(table.frame)
     if grade in counted or (counted and not grade):
         problem = f"the column {grade or counted[0]!r} says what people opened or saw"
         advice = (
@@ -146,7 +129,7 @@ def _events_in(table):
     """The rows of a table of events or of clicks, texts in the columns EVENT, and how
     often each was clicked."""
     frame = opened_events(table.frame)
-    theirs = {str(name).lower(): name for name in reversed(list(frame))}
+    theirs = _in_small_letters(frame)
     rows = pd.DataFrame("", frame.index, list(EVENT), dtype=object)
     for ours, options in EVENT.items():
         for name in options.lower().split(" or "):
@@ -160,12 +143,11 @@ def _events_in(table):
             is_bare = (rows["field"] == field) & (rows["document"] == "")
             rows["document"] = rows["document"].mask(is_bare, frame[named].map(id_of))
     if (rows["action"] != "").any():
-        is_click = rows["action"].map(lambda name: is_about(name, CLICKED))
+        is_click = rows["action"].map(lambda name: _is_about(name, CLICKED))
         return rows.assign(times=is_click.astype(float))
     counted = counted_in(frame)
     if not counted:
-        visits = not OF_A_VISIT.isdisjoint(map(str.lower, frame))
-        return rows.assign(times=float(visits))
+        return rows.assign(times=float(_is_of_visits(frame)))
     cells = frame[counted].astype(str).str.strip().str.lower()
     numbers = pd.to_numeric(cells.str.replace(",", "."), errors="coerce").fillna(1.0)
     if _name_parts(counted) & WHEN:
@@ -173,6 +155,11 @@ def _events_in(table):
     # a rate above 0 is of one click at least
     times = numbers.clip(lower=1).mask(cells.isin(NO_CLICK) | (numbers <= 0), 0.0)
     return rows.assign(times=times)
+
+
+def _in_small_letters(frame):
+    """The columns of a table by their names in small letters: of several the first."""
+    return {str(name).lower(): name for name in reversed(list(frame))}
 
 
 def opened_events(frame: pd.DataFrame) -> pd.DataFrame:
@@ -185,7 +172,7 @@ def opened_events(frame: pd.DataFrame) -> pd.DataFrame:
 
 def counted_in(frame: pd.DataFrame) -> str:
     """The column of a table without actions that says how often was clicked, or ""."""
-    columns = [name for name in columns_of_clicks(frame) if not is_about(name, LESS)]
+    columns = [name for name in _columns_of_clicks(frame) if not _is_about(name, LESS)]
     return next(iter(columns), "")
 
 
@@ -199,53 +186,10 @@ def _object_in(cell):
 
 
 def _all_events(tables):
-    parts = [_events_in(table) for table in tables]
-    none = pd.DataFrame(columns=[*EVENT, "times"])
-    return pd.concat([none, *parts], ignore_index=True) if parts else none
+    return pd.concat(map(_events_in, tables), ignore_index=True)
 
 
-def clicks_of(
-    tables: Sequence[Table], asked: Sequence[Table] = ()
-) -> tuple[pd.DataFrame, list[str]]:
-    """The clicks of tables of events: OF_CLICKS, position NaN without one; and notes.
-
-    asked: tables with the text of each id of a query, for events that have an id
-    alone. An event of a search has it as its message."""
-    rows = _all_events(tables)
-    words = {}
-    for table in asked:
-        sources = sources_in(
-            table.frame, {"id": "query_id", "text": "user_query or query"}
-        )
-        if len(sources) == 2:
-            ids, texts = (table.frame[sources[name]] for name in ("id", "text"))
-            words |= dict(zip(ids.map(id_of), texts.astype(str), strict=True))
-    searched = rows[rows["action"].str.contains("search", case=False, na=False)]
-    searched = searched[searched["message"] != ""]
-    words |= dict(zip(searched["query_id"], searched["message"], strict=True))
-    is_click = rows["times"].astype(float) > 0
-    unused = rows.loc[~is_click & (rows["action"] != ""), "action"].value_counts()
-    notes = []
-    if len(unused):
-        actions = ", ".join(
-            f"{name} ({n:,})" for name, n in unused[:MOST_ACTIONS].items()
-        )
-        notes.append(f"{unused.sum():,} events are no clicks, and not used: {actions}")
-    n_bare = (is_click & (rows["document"] == "")).sum()
-    if n_bare:
-        notes.append(f"{n_bare:,} clicks name no document, and do not count")
-    rows = rows[is_click & (rows["document"] != "")]
-    query = rows["query"].mask(rows["query"] == "", rows["query_id"].map(words))
-    clicks = {
-        "query": query.fillna("").map(as_compared),
-        "document": rows["document"],
-        "position": pd.to_numeric(rows["position"], errors="coerce"),
-        "times": rows["times"].astype(float),
-    }
-    return pd.DataFrame(clicks, columns=list(OF_CLICKS)), notes
-
-
-def queries_of_events(tables: Sequence[Table]) -> pd.DataFrame:
+def queries_of_events(tables: list[Table]) -> pd.DataFrame:
     """The queries of tables of events, and how often each was asked, in a text.
 
     A table that counts clicks does not say that: then each query stands once."""
@@ -262,30 +206,58 @@ def queries_of_events(tables: Sequence[Table]) -> pd.DataFrame:
 
 
 def click_notes(
-    events: Sequence[Table],
-    asked: Sequence[Table],
+    events: list[Table],
+    asked: Iterable[Table],
     judged: pd.DataFrame,
     relevant: float | None,
 ) -> list[str]:
-    """Sentences on clicks: see `clicks_of` and `beside_judgements`."""
+    """Sentences on the clicks of tables of events, and on the judged pairs among them.
+
+    asked: tables with the text of each id of a query, for events that have an id
+    alone. An event of a search has it as its message. judged: query, document and
+    grade."""
     if not events:
         return []
-    clicks, notes = clicks_of(events, asked)
-    return [*notes, *beside_judgements(clicks, judged, relevant)]
-
-
-def beside_judgements(
-    clicks: pd.DataFrame, judged: pd.DataFrame, relevant: float | None = None
-) -> list[str]:
-    """Sentences on clicks, and how many of the judged pairs they were on are relevant.
-
-    judged: query, document and grade. Clicks go by the place of a result as well as by
-    what it says, so the shares are told by place, too."""
+    words = {}
+    for table in asked:
+        names = _in_small_letters(table.frame)
+        text = names.get("user_query", names.get("query"))
+        if text and "query_id" in names:
+            ids = table.frame[names["query_id"]].map(id_of)
+            words |= dict(zip(ids, table.frame[text].astype(str), strict=True))
+    rows = _all_events(events)
+    is_search = rows["action"].str.contains("search", case=False, na=False)
+    searched = rows[is_search & (rows["message"] != "")]
+    words |= dict(zip(searched["query_id"], searched["message"], strict=True))
+    is_click = rows["times"] > 0
+    notes = []
+    unused = rows.loc[~is_click & (rows["action"] != ""), "action"].value_counts()
+    if len(unused):
+        actions = ", ".join(
+            f"{name} ({n:,})" for name, n in unused[:MOST_ACTIONS].items()
+        )
+        notes.append(f"{unused.sum():,} events are no clicks, and not used: {actions}")
+    is_bare = rows["document"] == ""
+    if n_bare := (is_click & is_bare).sum():
+        notes.append(f"{n_bare:,} clicks name no document, and do not count")
+    rows = rows[is_click & ~is_bare]
+    query = rows["query"].mask(rows["query"] == "", rows["query_id"].map(words))
+    clicks = rows[["document", "times"]].assign(
+        query=query.fillna("").map(as_compared),
+        position=pd.to_numeric(rows["position"], errors="coerce"),
+    )
     n_lost = clicks.loc[clicks["query"] == "", "times"].sum()
     if n_lost:
-        warning = f"{n_lost:,.0f} clicks are of no query here, and do not count"
-        rest = clicks[clicks["query"] != ""]
-        return [warning, *beside_judgements(rest, judged, relevant)]
+        notes.append(f"{n_lost:,.0f} clicks are of no query here, and do not count")
+    clicks = clicks[clicks["query"] != ""]
+    return [*notes, *_beside_judgements(clicks, judged, relevant)]
+
+
+def _beside_judgements(clicks, judged, relevant):
+    """Sentences on clicks, and how many of the judged pairs they were on are relevant.
+
+    Clicks go by the place of a result as well as by what it says, so the shares are
+    told by place, too."""
     if clicks.empty:
         return []
     if (clicks["position"] == 0).any():  # counted from 0

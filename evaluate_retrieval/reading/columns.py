@@ -92,6 +92,9 @@ class Settings:
         return SETTINGS[kind] | self.columns.get(kind, {})
 
 
+NO_SETTINGS = Settings()
+
+
 def read_settings(source: Path) -> Settings:
     """What columns.toml beside the documents says: `Settings`.
 
@@ -100,7 +103,7 @@ def read_settings(source: Path) -> Settings:
     we do not have, and for a value that is none."""
     path = columns_path(source)
     if not path.exists():
-        return Settings()
+        return NO_SETTINGS
     try:
         text = read_text(path)
     except utils.InputError as error:
@@ -123,10 +126,6 @@ def settings_in(text: str, path: Path) -> Settings:
     except (LookupError, TypeError, ValueError, RecursionError) as error:
         problem = "not valid TOML, or no encoding such as cp1252"
         raise utils.InputError(path, f"{problem}: {error}") from error
-    texts = {}
-    for name, default in {"separator": ";", "no_answer": "NONE"}.items():
-        texts[name] = str(content.pop(name, default))
-    are_documents = content.pop("documents_are", "")
     judgements_are = content.pop("judgements_are", "")
     below_zero = content.pop("below_zero", "")
     if below_zero not in ("", "forbidden"):
@@ -141,26 +140,25 @@ def settings_in(text: str, path: Path) -> Settings:
         there = ", ".join(DECLARED)
         problem = f"{judgements_are!r}: there is {there}"
         raise utils.InputError(path, problem, option="judgements_are")
-    grades = _grades_in(path, content.pop("grades", {}))
-    columns = {}
-    for kind in ("queries", "judgements", "runs"):
-        columns[kind] = _columns_in(path, content.pop(kind, {}), SETTINGS[kind])
-    results = _columns_in(path, content.pop("results", {}), OF_AN_ANSWER)
-    repeats = _repeats_in(path, content.pop("repeats", None))
-    documents = content.pop("documents", {})
-    top = {**content, **documents} if isinstance(documents, dict) else documents
-    columns["documents"] = _columns_in(path, top, DOCUMENT)
-    return Settings(
+    settings = Settings(
         encoding=encoding,
-        columns=columns,
-        results=results,
-        grades=grades,
-        are_documents=str(are_documents),
+        separator=str(content.pop("separator", Settings.separator)),
+        no_answer=str(content.pop("no_answer", Settings.no_answer)),
+        are_documents=str(content.pop("documents_are", "")),
         judgements_are=judgements_are,
         are_forbidden=below_zero == "forbidden",
-        repeats=repeats,
-        **texts,
+        grades=_grades_in(path, content.pop("grades", {})),
+        columns={
+            kind: _columns_in(path, content.pop(kind, {}), SETTINGS[kind])
+            for kind in ("queries", "judgements", "runs")
+        },
+        results=_columns_in(path, content.pop("results", {}), OF_AN_ANSWER),
+        repeats=_repeats_in(path, content.pop("repeats", None)),
     )
+    documents = content.pop("documents", {})
+    top = {**content, **documents} if isinstance(documents, dict) else documents
+    settings.columns["documents"] = _columns_in(path, top, DOCUMENT)
+    return settings
 
 
 def _repeats_in(path, systems):
@@ -299,14 +297,15 @@ def with_defaults(table: pd.DataFrame) -> pd.DataFrame:
 # --- Queries ------------------------------------------------------------------------
 
 
-def read_queries(table: Table, settings: Settings | None = None) -> Table:
+def read_queries(table: Table, settings: Settings = NO_SETTINGS) -> Table:
     """Queries of a table, with the columns QUERY.
 
     A query without an id gets one of `made_ids`; the second of a text gets
     "-2" behind it. Columns that the course does not have stay, under their own
     names. ValueError for a row without a query."""
-    names = (settings or Settings()).names("queries")
-    table = with_our_columns(table, names, [("query",)], keep_other=True)
+    table = with_our_columns(
+        table, settings.names("queries"), [("query",)], keep_other=True
+    )
     queries = with_defaults(table.frame)
     is_blank = queries["query_id"].str.strip() == ""
     made = made_ids(queries)

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -12,15 +12,17 @@ import pandas as pd
 import scipy  # loads its parts when they are used
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.reading.files import encodable, numbers_of, whole_if_possible
+from evaluate_retrieval.reading.files import encodable, whole_if_possible
 from evaluate_retrieval.reading.language import content_words
 from evaluate_retrieval.reading.needs import needs_of
+from evaluate_retrieval.reading.opening import Table
 
 FIELDS = ["text", "section", "question", "course", "id"]
 JUDGED_COLUMNS = ["query_id", "query", "course", "kind", "document"]
 TO_JUDGE = [*JUDGED_COLUMNS, "drawn"]  # drawn: "pool", "next", "answer" …
 FROM_LOG = "drawn from the log"  # kind of a query of which single pairs are judged
 QUERY_COLUMNS = ["query_id", "question", "course", "kind", "need", "split"]
+LOG_COLUMNS = ["query_id", "question", "course"]
 TURN = ["conversation", "turn", "history"]  # of a turn of a conversation
 OF_COURSE = {*JUDGED_COLUMNS, *QUERY_COLUMNS, "grade", "drawn", "also", "fold"}
 OF_COURSE |= {"alternatives", "grades", "times"}
@@ -112,10 +114,18 @@ def fail_if_broken(
         utils.fail_if_any(table, wrong, column, name, problem)
 
 
-def is_placeholder(questions: pd.Series) -> pd.Series:
-    """Which questions of a Series are placeholders such as 'question1'."""
-    form = r"[\W_]*questions?[\W_]*\d*[\W_]*"
-    return questions.str[:99].str.fullmatch(form, case=False)
+def numbers_of(
+    table: pd.DataFrame, column: str, name: str | Path, lowest: str = "from 0"
+) -> pd.Series:
+    """A column of texts as numbers.
+
+    lowest: "from 0", or "above 0". ValueError names the row of another one.
+    name: of the file."""
+    numbers = pd.to_numeric(table[column], errors="coerce")
+    ends = "left" if lowest == "from 0" else "neither"
+    wrong = ~numbers.between(0, float("inf"), ends)
+    utils.fail_if_any(table, wrong, column, name, f"is not a number {lowest}")
+    return numbers
 
 
 def whole_text(document: utils.Document) -> str:
@@ -146,6 +156,42 @@ def own_columns(table: pd.DataFrame) -> list[str]:
     return [name for name in names if name not in OF_COURSE]
 
 
+def log_from(queries: Iterable[Table], answers: Sequence[Table]) -> utils.Queries:
+    """The queries of the folder's file, else those with an answer in words."""
+    log = pd.DataFrame(columns=LOG_COLUMNS)
+    for table in queries:
+        log = table.frame.rename(columns={"query": "question"})
+        log = with_history(log, table.path)
+        log = log[[*LOG_COLUMNS, *own_columns(log)]]
+    if log.empty and answers:  # they are questions to judge
+        log = pd.concat([table.frame for table in answers], ignore_index=True)
+        log = log.rename(columns={"query": "question"})[LOG_COLUMNS]
+    return log
+
+
+def with_history(queries: utils.Queries, path: str | Path) -> utils.Queries:
+    """Queries with the columns turn and history, where they have a conversation.
+
+    turn: its number in the conversation; without such a column the order of the
+    rows. history: what was asked before, a line each; without such a column the
+    questions of earlier turns that are here. ValueError names row and column."""
+    if "conversation" not in queries:
+        return queries
+    is_turn = queries["conversation"] != ""
+    if "turn" not in queries:
+        numbers = queries.groupby("conversation").cumcount() + 1
+        queries = queries.assign(turn=numbers.astype(str).where(is_turn, ""))
+    turns = queries[is_turn]
+    numbers = numbers_of(turns, "turn", path).sort_values(kind="stable")
+    if "history" not in queries:
+        queries = queries.assign(history="")
+        for _, part in turns.loc[numbers.index].groupby("conversation"):
+            place = numbers[part.index]
+            earlier = [part["question"][place < number] for number in place]
+            queries.loc[part.index, "history"] = list(map("\n".join, earlier))
+    return queries
+
+
 def ground_truth_from(
     table: pd.DataFrame, courses: Mapping[str, str], name: str | Path
 ) -> utils.Queries:
@@ -159,8 +205,10 @@ def ground_truth_from(
     course than their document's, and unknown documents, which are left out.
     name: of the file, for messages. ValueError names row and column."""
     table = rows_of_documents(table, courses, name)
+    placeholder = r"[\W_]*questions?[\W_]*\d*[\W_]*"
+    is_none = table["question"].str[:99].str.fullmatch(placeholder, case=False)
     problem = "questions are placeholders, such as 'question1'"
-    _warn_of_rows(name, is_placeholder(table["question"]), problem)
+    _warn_of_rows(name, is_none, problem)
     _warn_of_rows(
         name, table.duplicated(utils.GROUND_TRUTH_COLUMNS), "rows repeat an earlier row"
     )
@@ -179,10 +227,11 @@ def ground_truth_from(
         table = table.assign(
             also=list(map(" ".join, kept)), need=table["document"].map(needs)
         )
-    return with_weights(_by_conversation(table.reset_index(drop=True)), name)
+    questions = _by_conversation(table.reset_index(drop=True))
+    return with_history(_with_weights(questions, name), name)
 
 
-def with_weights(queries: utils.Queries, name: str | Path) -> utils.Queries:
+def _with_weights(queries, name):
     """Queries with their column weight, if there is one, as numbers above 0.
 
     It says how often a query counts. name: of the file, for errors."""
@@ -235,6 +284,29 @@ def judged_from(
     courses: Mapping[str, str],
     name: str | Path,
     log: pd.DataFrame | None = None,
+) -> tuple[utils.Queries, list[utils.Qrel]]:
+    """The queries of a file of judgements, see `queries_of_grades`: it is checked.
+
+    Grades are numbers from 0. courses: a dict of document id: course; without any,
+    documents and courses are not checked. Warnings count unknown documents, which are
+    left out. ValueError names row and column, also of a query whose course no document
+    has: no search could find anything."""
+    table = table.assign(grade=whole_if_possible(numbers_of(table, "grade", name)))
+    fail_if_broken(table, ["query_id"], name)
+    table = rows_of_documents(table, courses, name)
+    if courses:
+        elsewhere = (table["kind"] != FROM_LOG) & ~table["course"].isin(
+            list(courses.values())
+        )
+        problem = "is not a course of the documents"
+        utils.fail_if_any(table, elsewhere, "course", name, problem)
+    return queries_of_grades(table, name, log)
+
+
+def queries_of_grades(
+    table: pd.DataFrame,
+    name: str | Path,
+    log: pd.DataFrame | None = None,
     frozen: Mapping[str, str] | None = None,
 ) -> tuple[utils.Queries, list[utils.Qrel]]:
     """The queries of a table of judgements, and a dict of id: grade for each.
@@ -243,35 +315,23 @@ def judged_from(
     split, and columns of your own, also those of the log, a table of queries
     with query_id and question. need: queries of one need belong together, see
     `needs.needs_of`. frozen: needs that are kept, a dict of query id: need. split:
-    train, dev or test where the table has that column. Grades are numbers from 0.
-    Queries of the kind FROM_LOG are left out. courses: a dict of document id:
-    course; without any, documents and courses are not checked. name: of the file,
-    for messages.
-    Warnings count pairs that stand twice, ids of several queries, and unknown
-    documents, which are left out. ValueError names row and column, also of a
-    query whose course no document has: no search could find anything."""
-    table = table.assign(grade=whole_if_possible(numbers_of(table, "grade", name)))
-    fail_if_broken(table, ["query_id"], name)
-    table = rows_of_documents(table, courses, name)
+    train, dev or test where the table has that column. Queries of the kind FROM_LOG
+    are left out. name: of the file, for messages. Warnings count pairs that stand
+    twice, and ids of several queries."""
     table = table[table["kind"] != FROM_LOG]
-    if courses:
-        elsewhere = ~table["course"].isin(list(courses.values()))
-        problem = "is not a course of the documents"
-        utils.fail_if_any(table, elsewhere, "course", name, problem)
     groups = table.groupby("query_id")
     several = groups[["query", "course"]].nunique().max(axis=1) > 1
-    _warn_of_rows(
-        name, table.duplicated(["query_id", "document"]), "rows grade a pair again"
-    )
+    is_again = table.duplicated(["query_id", "document"])
+    _warn_of_rows(name, is_again, "rows grade a pair again", 5)
     problem = "query_ids stand with several queries or courses; the first one counts"
-    _warn_of_rows(name, several, problem)
+    _warn_of_rows(name, several, problem, 5)
     own = _own_columns_of_queries(groups, table, name)
     queries = groups.first().reset_index().rename(columns={"query": "question"})
     queries = queries.reindex(columns=[*QUERY_COLUMNS, *own], fill_value="")
     queries = _with_columns_of_log(queries, log)
+    queries = with_history(_with_weights(queries, name), name)
     qrels = [part.set_index("document")["grade"].to_dict() for _, part in groups]
-    queries["need"] = needs_of(queries, qrels, frozen)
-    return with_weights(queries, name), qrels
+    return queries.assign(need=needs_of(queries, qrels, frozen)), qrels
 
 
 def _by_conversation(queries):
@@ -295,7 +355,7 @@ def _own_columns_of_queries(groups, table, name):
         if differs.mean() < 0.1:
             of_queries.append(column)
             problem = f"query_ids stand with several values of {column}"
-            _warn_of_rows(name, differs, f"{problem}; the first one counts", 5)
+            _warn_of_rows(name, differs, f"{problem}; the first one counts", 6)
     return of_queries
 
 

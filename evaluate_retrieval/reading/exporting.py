@@ -2,8 +2,6 @@
 
 graded: `Folder.judgements`, of which query_id, query, document and grade count here."""
 
-import csv
-import io
 import json
 from collections.abc import Callable
 
@@ -16,12 +14,9 @@ BY_TEXT = ["query", "document"]
 
 def _of_quepid(graded, index):
     """Quepid's CSV, which its import of ratings takes."""
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["query", "docid", "rating"])
-    rows = graded[[*BY_TEXT, "grade"]].itertuples(index=False, name=None)
-    writer.writerows((query, id_, f"{grade:g}") for query, id_, grade in rows)
-    return file.getvalue()
+    rows = graded[[*BY_TEXT, "grade"]].set_axis(["query", "docid", "rating"], axis=1)
+    rows = rows.assign(rating=rows["rating"].map("{:g}".format))
+    return rows.to_csv(index=False, lineterminator="\n")
 
 
 def _of_workbench(graded, index):

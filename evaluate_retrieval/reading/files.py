@@ -126,20 +126,6 @@ def read_csv(path: Path, columns: Iterable[str] = ()) -> pd.DataFrame:
     return utils.check_table(plain_table(table), columns, path)
 
 
-def numbers_of(
-    table: pd.DataFrame, column: str, name: str | Path, lowest: str = "from 0"
-) -> pd.Series:
-    """A column of texts as numbers.
-
-    lowest: "from 0", or "above 0". ValueError names the row of another one.
-    name: of the file."""
-    numbers = pd.to_numeric(table[column], errors="coerce")
-    ends = "left" if lowest == "from 0" else "neither"
-    wrong = ~numbers.between(0, float("inf"), ends)
-    utils.fail_if_any(table, wrong, column, name, f"is not a number {lowest}")
-    return numbers
-
-
 def whole_if_possible(grades: pd.Series) -> pd.Series:
     """Grades, a Series, as whole numbers if none has a fraction."""
     return grades.astype(int) if (grades % 1 == 0).all() else grades
@@ -185,7 +171,7 @@ def table_of(
 
 def _names(header):
     """The names of columns: each one once, and none empty."""
-    names: dict[str, None] = {}
+    names = {}
     for place, name in enumerate(header):
         name = name or f"Unnamed: {place}"
         n = 0

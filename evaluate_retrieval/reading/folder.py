@@ -3,8 +3,7 @@
 It is read in four steps: its files are listed (`listing`), opened (`opening`), sorted
 into what they are (`sorting`), and joined (`joining`)."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -18,19 +17,18 @@ from evaluate_retrieval.reading import (
     clicks,
     corpus,
     counting,
+    forbidden,
     joining,
     kept,
     matching,
-    needs,
     runs,
     splits,
     worded,
 )
-from evaluate_retrieval.reading.columns import QUERY, read_settings
-from evaluate_retrieval.reading.forbidden import with_file
+from evaluate_retrieval.reading.columns import read_settings
 from evaluate_retrieval.reading.language import LANGUAGES, language_of
 from evaluate_retrieval.reading.listing import list_files
-from evaluate_retrieval.reading.opening import Table, readers
+from evaluate_retrieval.reading.opening import readers
 from evaluate_retrieval.reading.sorting import sort_tables
 from evaluate_retrieval.words.terminal import step
 
@@ -54,10 +52,10 @@ class Folder:
     see `worded.worded_answers`. measure: the metric, which a run sets. judged_in: the
     names of the files with judgements. results: where lists and ids lie in what a
     search answers, as columns.toml says. sample: the queries of the log in the order of
-    judging, see `kept.read_sample`, or None. declared: of which kind columns.toml says
+    judging, see `kept.KeptBeside`, or None. declared: of which kind columns.toml says
     that the judgements are, or "". forbidden: by query id the ids that it must not
-    show, see `joining.forbidden_of`. repeats: the runs of each system that columns.toml
-    names, or None. only_answered: whether a run leaves out judged queries without a
+    show, see `forbidden`. repeats: the runs of each system that columns.toml names, or
+    None. only_answered: whether a run leaves out judged queries without a
     relevant document. sealed: the queries that are held back until a release, in a
     folder of their own, or None. calls: of a search in production that searched
     several times for a query, see `traces.Traces`. Tables are empty where the folder
@@ -65,26 +63,26 @@ class Folder:
 
     source: Path
     documents: utils.Documents
-    development: dict[str, utils.Queries]
-    test: dict[str, utils.Queries]
+    development: splits.ByKind
+    test: splits.ByKind
     unanswered: pd.DataFrame
     log: pd.DataFrame
     judgements: pd.DataFrame
-    runs: dict[str, dict[str, list[str]]]
+    runs: runs.Runs
     language: str
     notes: list[str]
     chunks: dict[str, str]
-    answers: pd.DataFrame = field(default_factory=pd.DataFrame)
+    answers: pd.DataFrame
+    judged_in: str
+    sample: pd.DataFrame | None
+    declared: str
+    forbidden: dict[str, set[str]]
+    results: dict[str, str]
+    repeats: dict[str, list[str]] | None
+    calls: dict[str, list[dict]]
     measure: Any = None
-    judged_in: str = ""
-    sample: pd.DataFrame | None = None
-    declared: str = ""
-    forbidden: dict[str, set[str]] = field(default_factory=dict)
-    results: dict[str, str] = field(default_factory=dict)
-    repeats: dict[str, list[str]] | None = None
     only_answered: bool = False
     sealed: "Folder | None" = None
-    calls: dict[str, list[dict]] = field(default_factory=dict)
 
     @property
     def decides(self) -> str | None:
@@ -186,65 +184,64 @@ def read(
     settings = read_settings(source)
     listing = list_files(source, readers().keys())
     tables = sort_tables(listing, settings)
-    judged = _with_queries(tables)
-    ranked = _runs_of(tables, judged)
+    judged = joining.with_queries(tables)
+    asked = [*tables.queries, *judged]
+    ranked = runs.read_runs(tables.lines, tables.runs, [*asked, *tables.documents])
     documents, chunks, on_documents = joining.documents_of(
-        source, tables.documents, judged, ranked, tables.notes
+        source, tables, judged, ranked
     )
-    documents, on_courses = _with_courses(documents, tables, judged)
+    twins = joining.twins_of(documents)
+    own = kept.read_kept(listing.top, *(() if source.is_dir() else kept.OF_A_FILE))
+    log = corpus.log_from(tables.queries, tables.answers)
+    ground_truth = None
+    contents = {}
+    courses = {document["id"]: document["course"] for document in documents}
+    for table in tables.generated:
+        ground_truth = corpus.ground_truth_from(table.frame, courses, table.path)
+        ids = [document["id"] for document in documents]
+        contents = dict(zip(ids, corpus.unique_ids(documents), strict=True))
     calls = {}
     on_contents = []
     if tables.traces:
         ranked, calls, on_contents = matching.with_contents(
             ranked, tables.traces.calls, tables.traces.contents, documents
         )
-    log = _log_of(tables)
-    ground_truth = None
-    courses = {document["id"]: document["course"] for document in documents}
-    for table in tables.generated:
-        questions = corpus.ground_truth_from(table.frame, courses, table.path)
-        ground_truth = joining.with_history(questions, table.path)
     rows = [
         matching.of_documents(
             table, documents, chunks, tables.opened, with_gone, settings.separator
         )
         for table in judged
     ]
-    twins = joining.twins_of(documents)
+    found = [frame for frame, _ in rows]
     language, on_language = language_of([each["text"] for each in documents], language)
     answers, cited, on_answers = worded.worded_answers(
         tables.answers, documents, language
     )
-    graded, on_grades = joining.graded_pairs(
-        [*(found for found, _ in rows), cited], chunks, log, twins
+    graded, on_grades = joining.graded_pairs([*found, cited], chunks, log, twins)
+    whole = {id_: twins.get(id_, [id_]) for id_ in courses}
+    parts = {id_: whole[of] for id_, of in chunks.items() if of in whole}
+    barred, on_forbidden = forbidden.forbidden_of(
+        found,
+        log,
+        parts | whole,
+        own.forbidden,
+        listing.top,
+        below_zero=settings.are_forbidden,
     )
-    forbidden = {}
-    if settings.are_forbidden:
-        forbidden = joining.forbidden_of([found for found, _ in rows], twins)
-    ids = {id_: twins.get(id_, [id_]) for id_ in courses}
-    ids |= {id_: ids[whole] for id_, whole in chunks.items() if whole in ids}
-    asked = [*(found for found, _ in rows), log]
-    forbidden, on_forbidden = with_file(forbidden, listing.top, asked, ids)
-    name = _files_named(judged)
-    frozen = needs.frozen(listing.top)
-    own, qrels = corpus.judged_from(graded, {}, name, log, frozen)  # all are checked
-    own = joining.with_history(own, name).assign(document=qrels)
+    name = joining.files_named(judged)
+    queries, qrels = corpus.queries_of_grades(graded, name, log, own.needs)
     named, on_alternatives = alternatives.alternatives_of(graded, twins)
-    own = alternatives.with_alternatives(own, named)
-    contents = {}
+    queries = alternatives.with_alternatives(queries.assign(document=qrels), named)
     on_copies = []
     if ground_truth is not None:
         ground_truth, on_copies = alternatives.with_copies(ground_truth, twins)
-        ids = [document["id"] for document in documents]
-        contents = dict(zip(ids, corpus.unique_ids(documents), strict=True))
     development, test, unanswered = splits.splits_of(
-        ground_truth, own, relevant, contents
+        ground_truth, queries, relevant, contents
     )
     notes = [
         *tables.notes,
         *chain(*(table.notes for table in tables.all())),
         *on_documents,
-        *on_courses,
         *on_contents,
         *chain(*(on_table for _, on_table in rows)),
         *counting.twin_notes(twins),
@@ -253,13 +250,11 @@ def read(
         *on_grades,
         *on_alternatives,
         *on_copies,
-        *counting.query_notes(log, graded, unanswered, own, relevant),
-        *clicks.click_notes(
-            tables.events, [*tables.traced, *tables.queries, *judged], graded, relevant
-        ),
+        *counting.query_notes(log, graded, unanswered, queries, relevant),
+        *clicks.click_notes(tables.events, [*tables.traced, *asked], graded, relevant),
         *on_language,
     ]
-    whole = Folder(
+    folder = Folder(
         source=source,
         documents=documents,
         development=development,
@@ -273,14 +268,14 @@ def read(
         chunks=chunks,
         answers=answers,
         judged_in=name,
-        sample=kept.read_sample(source),
+        sample=own.sample,
         declared=settings.judgements_are,
-        forbidden=forbidden,
+        forbidden=barred,
         results=settings.results,
         repeats=settings.repeats,
         calls=calls,
     )
-    return _without_sealed(whole)
+    return _without_sealed(folder, own.sealed)
 
 
 def read_log(source: Path) -> tuple[pd.DataFrame, set[str], list[str]]:
@@ -290,7 +285,7 @@ def read_log(source: Path) -> tuple[pd.DataFrame, set[str], list[str]]:
     say that, and notes. ValueError where there are no queries."""
     listing = list_files(source, readers().keys())
     tables = sort_tables(listing, read_settings(source))
-    log = _log_of(tables)
+    log = corpus.log_from(tables.queries, tables.answers)
     if log.empty:
         problem = "no queries"
         advice = "a line each in queries.txt, a table with a column query, or traces"
@@ -303,70 +298,12 @@ def read_log(source: Path) -> tuple[pd.DataFrame, set[str], list[str]]:
     return log, nothing, counting.each_once(notes)
 
 
-# --- The steps of joining -----------------------------------------------------------
-
-
-def _with_queries(tables):
-    """The tables of judgements, each row with its query, see `joining.with_queries`."""
-    none = pd.DataFrame(columns=list(QUERY))
-    queries = pd.concat([none, *(table.frame for table in tables.queries)]).fillna("")
-    may_lack = not (tables.queries or tables.documents)
-    return [
-        replace(table, frame=joining.with_queries(table, queries, may_lack))
-        for table in tables.judged
-    ]
-
-
-def _runs_of(tables, judged):
-    """The folder's runs, see `runs.read_runs`."""
-    none = pd.DataFrame(columns=[*QUERY, "id", "document"])
-    asked = [table.frame for table in chain(tables.queries, judged)]
-    frame = pd.concat([none, *asked, *(table.frame for table in tables.documents)])
-    ids = {*frame[["id", *joining.PAIR]].to_numpy().ravel()}
-    texts = frame["query"].dropna().str.strip()
-    by_text = dict(zip(texts, frame["query_id"].dropna(), strict=True))
-    return runs.read_runs(tables.lines, tables.runs, ids, by_text)
-
-
-def _with_courses(documents, tables, judged):
-    """Documents, of one course where no query has one, and notes.
-
-    ValueError names the row of a query whose course no document has."""
-    notes = []
-    by_file = [*tables.queries, *tables.generated, *judged, *tables.answers]
-    of_queries = {*chain(*(table.frame["course"] for table in by_file))}
-    if of_queries == {"all"} != {document["course"] for document in documents}:
-        names = _files_named(by_file)
-        notes.append(f"{names}: queries without a course, so no search filters on it")
-        documents = [{**document, "course": "all"} for document in documents]
-    of_documents = list({document["course"]: None for document in documents})
-    for table in chain(tables.queries, judged):
-        elsewhere = ~table.frame["course"].isin(of_documents)
-        problem = "is not a course of the documents"
-        utils.fail_if_any(table.frame, elsewhere, "course", table.path, problem)
-    return documents, notes
-
-
-def _log_of(tables):
-    """The queries of the folder's file, else those with an answer in words."""
-    log = pd.DataFrame(columns=joining.LOG_COLUMNS)
-    for table in tables.queries:
-        log = joining.with_history(
-            table.frame.rename(columns={"query": "question"}), table.path
-        )
-        log = log[[*joining.LOG_COLUMNS, *corpus.own_columns(log)]]
-    if log.empty and tables.answers:  # they are questions to judge
-        log = pd.concat([table.frame for table in tables.answers], ignore_index=True)
-        log = log.rename(columns={"query": "question"})[joining.LOG_COLUMNS]
-    return log
-
-
-def _without_sealed(whole):
+def _without_sealed(whole, marks):
     """The folder without its sealed queries; these are a folder of their own in it.
 
+    marks: of them.
     What joins the need of a sealed query is sealed, too. Judgements stay: they are
     written back as they were read."""
-    marks = kept.read_sealed(whole.source)
     kind = whole.decides
     if not marks or kind is None:
         return whole
@@ -402,7 +339,3 @@ def _without_sealed(whole):
         sealed=sealed,
         notes=[*whole.notes, f"{n} {kind} queries are sealed until gate --release"],
     )
-
-
-def _files_named(tables: Iterable[Table]) -> str:
-    return " and ".join(dict.fromkeys(table.path.name for table in tables))

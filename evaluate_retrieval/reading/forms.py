@@ -5,6 +5,7 @@ of documents, queries and judged, as tables whose columns `columns` knows."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -153,18 +154,13 @@ def _of_promptfoo(table):
     return {"queries": queries} | ({"judged": judged} if len(judged) else {})
 
 
-def _of_items(table):
+def _of_items(name, answer, table):
     """Items of Langfuse, examples of LangSmith, goldens of DeepEval: an input, and what
-    is expected."""
-    names = {
-        "input": "expectedOutput" if "expectedOutput" in table else "expected_output",
-        "inputs": "outputs",
-    }
-    name = next(name for name in names if name in table)
+    is expected, in columns of these names."""
     rows = []
     for row in table.to_dict("records"):
         questions = row[name]
-        expected = row.get(names[name])
+        expected = row[answer]
         inside = questions if isinstance(questions, dict) else {}
         text = next((inside[each] for each in ASKED if inside.get(each)), None)
         told = expected if isinstance(expected, dict) else {}
@@ -212,9 +208,14 @@ FORMS: dict[tuple[str, ...], Callable[[pd.DataFrame], dict]] = {
     ("tests",): _of_promptfoo,
     ("query", "retrieval_gt"): _of_autorag,
     ("doc_id", "contents"): _of_corpus,
-    ("input", "expectedOutput"): _of_items,
-    ("input", "expected_output"): _of_items,
-    ("inputs", "outputs"): _of_items,
+    **{
+        names: partial(_of_items, *names)
+        for names in [
+            ("input", "expectedOutput"),
+            ("input", "expected_output"),
+            ("inputs", "outputs"),
+        ]
+    },
     ("data",): _of_squad,
 }
 

@@ -2,7 +2,6 @@
 
 import ast
 import re
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations
@@ -17,6 +16,7 @@ from evaluate_retrieval.reading import alternatives, files, forms
 from evaluate_retrieval.reading.clicks import fail_if_clicks
 from evaluate_retrieval.reading.columns import (
     CERTAIN_GRADES,
+    NO_SETTINGS,
     Settings,
     number_in,
     sources_in,
@@ -41,19 +41,18 @@ ESCI |= {"complement": 0.01, "irrelevant": 0.0}
 
 
 def read_graded(
-    table: Table, settings: Settings | None = None, keep_other: bool = False
+    table: Table, settings: Settings = NO_SETTINGS, keep_other: bool = False
 ) -> Table:
     """Judgements, texts in the columns of `columns.GRADED`.
 
     The table has query_id or query, and document or a text of it, context; without
     grades all are relevant. A cell may list several. Where each pair was graded by
     several people, see `combined`. ValueError names file, line and column."""
-    settings = settings or Settings()
     frame = table.frame
     names = graded_names(frame, settings)
     if "esci_label" in frame:
         settings = replace(settings, grades=ESCI | settings.grades)
-    fail_if_two_grades(table, names)
+    _fail_if_two_grades(table, names)
     sources = sources_in(frame, names)
     if len(graders_in(frame, sources)[0]) < 2:
         fail_if_clicks(table, sources.get("grade", ""))
@@ -61,10 +60,11 @@ def read_graded(
         lists = frame[sources[column]].map(_listed)
         frame = frame.assign(**{sources[column]: lists}).explode(sources[column])
     table = replace(table, frame=frame)
-    table = with_graders(table, names)
-    names = alternatives.names_that_hold(table, names)
-    kept = {name: name for name in ("grades", "index") if name in table.frame}
-    graded = with_our_columns(table, {**names, **kept}, NEEDED, keep_other)
+    table = _with_graders(table, names)
+    names |= {name: name for name in ("grades", "index") if name in table.frame}
+    if not alternatives.may_hold(table, names):
+        del names[alternatives.COLUMN]
+    graded = with_our_columns(table, names, NEEDED, keep_other)
     rows = graded.frame
     notes = []
     is_blank = (rows["document"] + rows["context"]).str.strip() == ""
@@ -81,12 +81,14 @@ def read_graded(
         is_none = rows["document"].str.strip().str.lower() == settings.no_answer.lower()
         is_open = is_blank & ("document" not in sources)
         is_none |= is_blank & ~is_open
-        documents = rows["document"].mask(is_none, "")
-        grades = is_none.map({True: "0", False: "1"})
-        rows = rows.assign(document=documents, grade=grades)
+        rows = rows.assign(
+            document=rows["document"].mask(is_none, ""),
+            grade=is_none.map({True: "0", False: "1"}),
+        )
         if is_none.any():
-            n = f"{table.name}: {is_none.sum():,} questions are said to have no answer"
-            notes.append(n)
+            notes.append(
+                f"{table.name}: {is_none.sum():,} questions are said to have no answer"
+            )
             rows = rows.assign(no_answer=is_none)
     if is_open.any():
         n = f"{table.name}: {is_open.sum():,} rows have a query, and no document"
@@ -94,7 +96,7 @@ def read_graded(
     rows = rows[~is_open]
     wrong = ~rows["grade"].str.fullmatch(GRADE).astype(bool)
     problem = "is no number; write what words mean into columns.toml, under [grades]"
-    if wrong.any() and (rows["grade"][wrong].str.strip() == "").any():
+    if (rows["grade"][wrong].str.strip() == "").any():
         problem = "is no number"
     utils.fail_if_any(rows, wrong, "grade", table.path, problem)
     return replace(graded, frame=rows).noted(*notes)
@@ -106,7 +108,7 @@ def graded_names(frame: pd.DataFrame, settings: Settings) -> dict[str, str]:
     return {**names, "grade": "esci_label"} if "esci_label" in frame else names
 
 
-def fail_if_two_grades(table: Table, names: Mapping[str, str]) -> None:
+def _fail_if_two_grades(table, names):
     """ValueError where two columns could be the grade, and differ.
 
     A score may be an engine's: it gives way to a column called as grades are."""
@@ -144,7 +146,7 @@ def read_judged(path: Path) -> Table:
     return read_graded(judged_table(path), keep_other=True)
 
 
-def qrels_table(path: Path, encoding: str | None = None) -> Table:
+def _qrels_table(path, encoding):
     """Lines of query, document and grade as a table, with a header or without.
 
     A header is obeyed, whatever the order of its columns. Lines are those of BEIR and
@@ -171,8 +173,9 @@ def opened_qrels(path: Path, encoding: str | None = None) -> tuple[Table, bool]:
     """A file that is called as qrels are: lines, or a table, or a tool's form.
 
     And whether it is such a form, so that its columns are not the file's."""
-    if is_of_lines(path):
-        return qrels_table(path, encoding), False
+    # lines, and no table whose reader is known
+    if suffix_of(path) not in readers().keys() - {".tsv", ".trec"}:
+        return _qrels_table(path, encoding), False
     table = open_tables(path, encoding)[0]
     parts = forms.of_a_tool(table.frame)
     if "judged" in parts:
@@ -180,15 +183,10 @@ def opened_qrels(path: Path, encoding: str | None = None) -> tuple[Table, bool]:
     return table, False
 
 
-def is_of_lines(path: Path) -> bool:
-    """Whether a file of qrels has lines, and no table whose reader is known."""
-    return suffix_of(path) not in readers().keys() - {".tsv", ".trec"}
-
-
 # --- Several people's grades --------------------------------------------------------
 
 
-def with_graders(table: Table, names: Mapping[str, str]) -> Table:
+def _with_graders(table, names):
     """A table in which each pair has one row, where several people graded it.
 
     They stand in rows, with a column of GRADER, or in columns, as in ann_rating. The
@@ -220,7 +218,9 @@ def with_graders(table: Table, names: Mapping[str, str]) -> Table:
     people_named = [name for name in given if name.lower() not in SETTLED]
     rows = rows.assign(grade=combined(given).map("{:g}".format), grades=told)
     note = f"{table.name}: {len(people_named)} people graded {len(rows):,} pairs"
-    return replace(table, frame=rows).noted(f"{note}; {agreement(given[people_named])}")
+    return replace(table, frame=rows).noted(
+        f"{note}; {_agreement(given[people_named])}"
+    )
 
 
 def told_in(cell: str) -> dict[str, str]:
@@ -230,7 +230,7 @@ def told_in(cell: str) -> dict[str, str]:
 
 
 def graders_in(
-    frame: pd.DataFrame, sources: Mapping[str, str]
+    frame: pd.DataFrame, sources: dict[str, str]
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Columns of people who graded: a dict of column: person, and of "grader": column.
 
@@ -250,23 +250,14 @@ def combined(given: pd.DataFrame) -> pd.Series:
     given: a row a pair, a column a person, NaN where one has not graded it."""
     settled = [name for name in given if str(name).lower() in SETTLED]
     others = given.drop(columns=settled)
-
-    def of_people(row: pd.Series) -> float:
-        grades = np.sort(row.dropna().to_numpy())
-        if not len(grades):
-            return np.nan
-        values, counts = np.unique(grades, return_counts=True)
-        if counts.max() * 2 > len(grades):
-            return values[counts.argmax()]
-        return grades[(len(grades) - 1) // 2]
-
-    grades = others.apply(of_people, axis=1)
+    # what most gave is the lower middle one, too
+    grades = others.quantile(0.5, axis=1, interpolation="lower")
     for name in settled:
         grades = given[name].fillna(grades)
     return grades
 
 
-def agreement(given: pd.DataFrame, n_draws: int = 1_000) -> str:
+def _agreement(given):
     """How far people agree, in words: Krippendorff's α for ordered grades.
 
     With an interval: pairs are drawn with replacement, as those who graded them
@@ -277,8 +268,7 @@ def agreement(given: pd.DataFrame, n_draws: int = 1_000) -> str:
         return "no pair has two grades"
     rng = np.random.default_rng(1)
     draws = [
-        alpha(values[rng.integers(len(values), size=len(values))])
-        for _ in range(n_draws)
+        alpha(values[rng.integers(len(values), size=len(values))]) for _ in range(1_000)
     ]
     low, high = np.nanquantile(draws, [0.025, 0.975])
     return f"their agreement is α {alpha(values):.2f} ({low:.2f} to {high:.2f})"

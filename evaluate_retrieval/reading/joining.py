@@ -4,6 +4,7 @@ Ids, grades, courses and texts are checked here. What is left out is counted in
 a note."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from urllib.parse import unquote
@@ -11,15 +12,15 @@ from urllib.parse import unquote
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.reading import alternatives, corpus
-from evaluate_retrieval.reading.columns import made_ids, with_defaults
-from evaluate_retrieval.reading.files import numbers_of, whole_if_possible
+from evaluate_retrieval.reading import alternatives, corpus, runs
+from evaluate_retrieval.reading.columns import QUERY, made_ids, with_defaults
+from evaluate_retrieval.reading.files import whole_if_possible
 from evaluate_retrieval.reading.listing import visible
 from evaluate_retrieval.reading.opening import Table
+from evaluate_retrieval.reading.sorting import Sorted
 
 PAIR = ["query_id", "document"]
 SAME_TEXT = ["course", "question", "text"]  # of documents that are one
-LOG_COLUMNS = ["query_id", "question", "course"]
 MOST_SHARED = 1_000_000  # grades that documents get since they have a judged text
 HTML = r"(?i)</?(?:p|div|span|br|table|script|li|h\d)\b[^<>]*>"
 
@@ -28,63 +29,96 @@ HTML = r"(?i)</?(?:p|div|span|br|table|script|li|h\d)\b[^<>]*>"
 
 
 def documents_of(
-    source: Path,
-    documents: list[Table],
-    judged: list[Table],
-    runs: dict,
-    unread: Iterable[str] = (),
+    source: Path, tables: Sorted, judged: list[Table], ranked: runs.Runs
 ) -> tuple[utils.Documents, dict[str, str], list[str]]:
     """Documents, dicts; a dict of the id of each chunk: its document's; and notes.
 
     Where no file has any they are the contexts of the judgements; without
-    these there are ids alone, of judgements and runs. ValueError without runs, with
-    unread: sentences on what is not read."""
-    notes = []
+    these there are ids alone, of judgements and runs. ValueError without runs."""
     graded = [pd.DataFrame(columns=["document", "context"])]
     graded = pd.concat(graded + [table.frame for table in judged])
     contexts = dict.fromkeys(graded["context"][graded["document"] == ""])
     contexts.pop("", None)
-    path = next((table.path for table in [*documents, *judged]), source)
-    if documents:
-        frame = pd.concat([table.frame for table in documents])
-    elif contexts:
-        frame = pd.DataFrame({"text": list(contexts)}).reindex(
-            columns=[*corpus.FIELDS, "document"], fill_value=""
-        )
-        notes.append(f"the documents are the {len(frame):,} contexts of judgements")
-    elif runs and len(graded):
-        ranked = chain(*(ids for run in runs.values() for ids in run.values()))
-        ids = dict.fromkeys([*graded["document"], *ranked])
+    chunks = {}
+    notes = []
+    if tables.documents or contexts:
+        if tables.documents:
+            frame = pd.concat([table.frame for table in tables.documents])
+        else:
+            frame = pd.DataFrame({"text": list(contexts)}).reindex(
+                columns=[*corpus.FIELDS, "document"], fill_value=""
+            )
+            notes.append(f"the documents are the {len(frame):,} contexts of judgements")
+        path = next(table.path for table in [*tables.documents, *judged])
+        frame, chunks = _of_chunks(frame, path)
+        if chunks:
+            notes.append(f"{len(chunks):,} chunks are {len(frame):,} documents")
+        if n := frame["text"].str.contains(HTML).sum():
+            notes.append(f"{n:,} texts have tags of HTML, which stay")
+        records = with_defaults(frame[corpus.FIELDS]).to_dict("records")
+        documents = corpus.documents_from(records, path)
+    elif ranked and len(graded):
+        listed = chain(*(ids for run in ranked.values() for ids in run.values()))
+        ids = dict.fromkeys([*graded["document"], *listed])
         ids.pop("", None)
         notes.append(f"no documents: runs are compared by {len(ids):,} ids alone")
         no_text = {"text": "", "section": "", "course": "all"}
-        return [{**no_text, "question": id_, "id": id_} for id_ in ids], {}, notes
+        documents = [{**no_text, "question": id_, "id": id_} for id_ in ids]
     else:
-        files = visible([source, *source.rglob("*")])
-        files = ", ".join(each.name for each in files)
-        advice = (
-            "unpack them, and put them into this folder as .csv, .jsonl, .xlsx, .md, "
-            ".html or .txt"
-        )
-        found = "; ".join([f"found {files or 'nothing'}", *unread])
-        raise utils.InputError(source, "no documents", advice=f"{advice}; {found}")
-    chunks = {}
-    if (frame["document"] != "").any():
-        utils.check_table(frame, ["document", "id"], path)
-        utils.fail_if_any(frame, frame["id"].duplicated(), "id", path, "stands twice")
-        chunks = dict(zip(frame["id"], frame["document"], strict=True))
-        texts = frame.groupby("document", sort=False)["text"].agg("\n\n".join)
-        frame = frame.drop_duplicates("document")
-        frame = frame.assign(text=list(texts), id=texts.index)
-        notes.append(f"{len(chunks):,} chunks are {len(frame):,} documents")
-    if n := frame["text"].str.contains(HTML).sum():
-        notes.append(f"{n:,} texts have tags of HTML, which stay")
-    records = with_defaults(frame[corpus.FIELDS]).to_dict("records")
-    records = corpus.documents_from(records, path)
-    return records, chunks, notes
+        raise _no_documents(source, tables.notes)
+    documents, on_courses = _with_courses(documents, tables, judged)
+    return documents, chunks, [*notes, *on_courses]
 
 
-def twins_of(documents: utils.Documents) -> dict[str, list[str]]:
+def _of_chunks(frame, path):
+    """A table of documents, and a dict of the id of each chunk: its document's."""
+    if (frame["document"] == "").all():
+        return frame, {}
+    utils.check_table(frame, ["document", "id"], path)
+    utils.fail_if_any(frame, frame["id"].duplicated(), "id", path, "stands twice")
+    chunks = dict(zip(frame["id"], frame["document"], strict=True))
+    texts = frame.groupby("document", sort=False)["text"].agg("\n\n".join)
+    frame = frame.drop_duplicates("document")
+    return frame.assign(text=list(texts), id=texts.index), chunks
+
+
+def _no_documents(source, unread):
+    """The error of a folder that holds none. unread: sentences on what is not read."""
+    files = visible([source, *source.rglob("*")])
+    files = ", ".join(each.name for each in files)
+    advice = (
+        "unpack them, and put them into this folder as .csv, .jsonl, .xlsx, .md, "
+        ".html or .txt"
+    )
+    found = "; ".join([f"found {files or 'nothing'}", *unread])
+    return utils.InputError(source, "no documents", advice=f"{advice}; {found}")
+
+
+def _with_courses(documents, tables, judged):
+    """Documents, of one course where no query has one, and notes.
+
+    ValueError names the row of a query whose course no document has."""
+    notes = []
+    by_file = [*tables.queries, *tables.generated, *judged, *tables.answers]
+    of_queries = {*chain(*(table.frame["course"] for table in by_file))}
+    if of_queries == {"all"} != {document["course"] for document in documents}:
+        names = files_named(by_file)
+        notes.append(f"{names}: queries without a course, so no search filters on it")
+        documents = [{**document, "course": "all"} for document in documents]
+    of_documents = list({document["course"]: None for document in documents})
+    for table in chain(tables.queries, judged):
+        elsewhere = ~table.frame["course"].isin(of_documents)
+        problem = "is not a course of the documents"
+        utils.fail_if_any(table.frame, elsewhere, "course", table.path, problem)
+    return documents, notes
+
+
+def files_named(tables: Iterable[Table]) -> str:
+    """The names of the files of tables, each once."""
+    return " and ".join(dict.fromkeys(table.path.name for table in tables))
+
+
+def twins_of(documents: utils.Documents) -> alternatives.Twins:
     """The documents with the same title and text: a dict of id: all such ids."""
     table = pd.DataFrame(documents, columns=["id", *SAME_TEXT])
     is_twin = table.duplicated(SAME_TEXT, keep=False) & (
@@ -99,13 +133,21 @@ def twins_of(documents: utils.Documents) -> dict[str, list[str]]:
 # --- Queries of judgements ----------------------------------------------------------
 
 
-def with_queries(judged: Table, queries: pd.DataFrame, may_lack: bool) -> pd.DataFrame:
+def with_queries(tables: Sorted) -> list[Table]:
     """Judgements, each with the id of its query, its text, course, kind and need.
 
-    queries: of the folder's file; what judgements lack is theirs. A query is
-    named by its id, or by its text: where the column says query, the text counts
-    before an id. may_lack: whether an id alone is a query. ValueError for the id of
+    What they lack is that of the folder's queries. A query is named by its id, or by
+    its text: where the column says query, the text counts before an id. Where there are
+    neither queries nor documents an id alone is a query. ValueError for the id of
     none."""
+    none = pd.DataFrame(columns=list(QUERY))
+    queries = pd.concat([none, *(table.frame for table in tables.queries)]).fillna("")
+    may_lack = not (tables.queries or tables.documents)
+    return [_with_queries(table, queries, may_lack) for table in tables.judged]
+
+
+def _with_queries(judged, queries, may_lack):
+    """A table of judgements with the queries of the folder's file."""
     frame = judged.frame
     theirs = queries.set_index("query_id", drop=False)
     by_text = dict(zip(theirs["query"].str.strip(), theirs.index, strict=True))
@@ -125,7 +167,7 @@ def with_queries(judged: Table, queries: pd.DataFrame, may_lack: bool) -> pd.Dat
     first = next(iter(theirs.index), "one of queries.csv, if it were here")
     problem = f"is the id of no query, such as {first!r}"
     utils.fail_if_any(frame, frame["query"] == "", "query_id", judged.path, problem)
-    return with_defaults(frame)
+    return replace(judged, frame=with_defaults(frame))
 
 
 # --- Grades -------------------------------------------------------------------------
@@ -135,7 +177,7 @@ def graded_pairs(
     judged: list[pd.DataFrame],
     chunks: dict[str, str],
     log: pd.DataFrame,
-    twins: dict[str, list[str]],
+    twins: alternatives.Twins,
 ) -> tuple[pd.DataFrame, list[str]]:
     """The judgements of all files, with whole grades where none has a fraction.
 
@@ -174,21 +216,6 @@ def graded_pairs(
         notes.append(f"{len(shared):,} grades are those of a document with one text")
         graded = pd.concat([graded, shared], ignore_index=True)
     return graded, notes
-
-
-def forbidden_of(
-    judged: list[pd.DataFrame], twins: dict[str, list[str]]
-) -> dict[str, set[str]]:
-    """The documents that a query must not show: by query id, a set of ids.
-
-    Those with a grade below 0, and others with the same text. judged: tables with
-    query_id, document and grade."""
-    forbidden: dict[str, set[str]] = {}
-    for table in judged:
-        rows = table[table["grade"].astype(float) < 0]
-        for query_id, id_ in zip(rows["query_id"], rows["document"], strict=True):
-            forbidden.setdefault(query_id, set()).update([id_, *twins.get(id_, ())])
-    return forbidden
 
 
 def _of_twins(graded, twins):
@@ -251,29 +278,3 @@ def _of_one_question(judged, log):
             f"): the first counts, and {is_second.sum():,} grades of the second do not"
         )
     return judged[~is_second], notes
-
-
-# --- Conversations ------------------------------------------------------------------
-
-
-def with_history(queries: utils.Queries, path: str | Path) -> utils.Queries:
-    """Queries with the columns turn and history, where they have a conversation.
-
-    turn: its number in the conversation; without such a column the order of the
-    rows. history: what was asked before, a line each; without such a column the
-    questions of earlier turns that are here. ValueError names row and column."""
-    if "conversation" not in queries:
-        return queries
-    is_turn = queries["conversation"] != ""
-    if "turn" not in queries:
-        numbers = queries.groupby("conversation").cumcount() + 1
-        queries = queries.assign(turn=numbers.astype(str).where(is_turn, ""))
-    turns = queries[is_turn]
-    numbers = numbers_of(turns, "turn", path).sort_values(kind="stable")
-    if "history" not in queries:
-        queries = queries.assign(history="")
-        for _, part in turns.loc[numbers.index].groupby("conversation"):
-            place = numbers[part.index]
-            earlier = [part["question"][place < number] for number in place]
-            queries.loc[part.index, "history"] = list(map("\n".join, earlier))
-    return queries

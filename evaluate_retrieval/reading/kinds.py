@@ -38,13 +38,13 @@ def has(table: Table, names: str) -> bool:
     return bool(sources_in(table.frame, {"it": names}))
 
 
-def is_results(table: Table) -> bool:
+def _is_results(table):
     """What a system answered, with what it had retrieved: a record, and no truth."""
     names = {name.lower() for name in table.frame}
     return bool(names & forms.OF_A_RUN and names & forms.RETRIEVED)
 
 
-def is_judged(table: Table) -> bool:
+def _is_judged(table):
     """A query, a document and a grade, or a query and a text that answers it."""
     sources = sources_in(table.frame, columns.GRADED)
     is_asked = {"query", "query_id"} & {*sources}
@@ -54,50 +54,50 @@ def is_judged(table: Table) -> bool:
     return bool(is_asked) and bool(is_graded or "context" in sources)
 
 
-def is_clicks(table: Table) -> bool:
+def _is_clicks(table):
     """A query, a document and how often it was clicked, viewed or bought: no grades."""
     is_text = has(table, TEXT) or has(table, forms.ANSWERED)
     return not is_text and clicks.are_clicks(table.frame)
 
 
-def is_golden(table: Table) -> bool:
+def _is_golden(table):
     """A question with the ids, files or pages that answer it."""
     return has(table, QUESTION) and has(table, forms.RIGHT_ANSWERS)
 
 
-def is_pairs(table: Table) -> bool:
+def _is_pairs(table):
     """A question and a document: relevant pairs without a grade."""
     sources = sources_in(table.frame, columns.GRADED)
     is_asked = has(table, QUESTION) or "query_id" in sources
     return is_asked and "document" in sources and not has(table, TEXT)
 
 
-def is_answered(table: Table) -> bool:
+def _is_answered(table):
     """A question and an answer in words: a test set, or a FAQ, which is documents."""
     return has(table, QUESTION) and has(table, forms.ANSWERED) and not has(table, TEXT)
 
 
-def is_texts(table: Table) -> bool:
+def _is_texts(table):
     """Texts of documents; or two columns between tabs, an id and a text, unnamed."""
     is_unnamed = suffix_of(table.path) == ".tsv" and len(table.frame.columns) == 2
     is_unnamed &= "quer" not in table.path.name.lower()  # may be queries as well
     return is_unnamed or has(table, columns.DOCUMENT["text"])
 
 
-def is_asked(table: Table) -> bool:
+def _is_asked(table):
     """Queries alone."""
     return has(table, QUESTION)
 
 
 RULES: list[tuple[str, Callable[[Table], bool]]] = [  # the first that fits
-    ("results", is_results),
-    ("judged", is_judged),
-    ("events", is_clicks),
-    ("golden", is_golden),
-    ("pairs", is_pairs),
-    ("answers", is_answered),
-    ("documents", is_texts),
-    ("queries", is_asked),
+    ("results", _is_results),
+    ("judged", _is_judged),
+    ("events", _is_clicks),
+    ("golden", _is_golden),
+    ("pairs", _is_pairs),
+    ("answers", _is_answered),
+    ("documents", _is_texts),
+    ("queries", _is_asked),
 ]
 
 

@@ -111,7 +111,7 @@ def stopwords_of(language: str) -> str | list[str]:
 
 
 @cache
-def common_words() -> frozenset[str]:
+def _common_words():
     """The common words of English and Spanish."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS  # takes seconds
 
@@ -122,7 +122,7 @@ def content_words(text: str) -> set[str]:
     """Return the set of words of a text, in lower case.
 
     English and Spanish stop words are left out."""
-    return set(re.findall(r"\b\w\w+\b", text.lower())) - common_words()
+    return set(re.findall(r"\b\w\w+\b", text.lower())) - _common_words()
 
 
 # --- The language ------------------------------------------------------------

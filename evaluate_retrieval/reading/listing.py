@@ -104,7 +104,7 @@ def list_files(source: Path, suffixes: Iterable[str]) -> Listing:
         kind = None if kind == "documents" and is_text and len(parts) > 1 else kind
         if suffix == ".txt" and kind is None and _may_be_prose(path):
             listing.texts.append(path)
-        if not (is_near and (len(parts) == 1 or kind or _is_set(place))):
+        if not (is_near and (len(parts) == 1 or kind or _fits(place, SETS))):
             if kind is None and suffix in {*suffixes} - {*SETTINGS_TOO}:
                 listing.below.append(path)
             continue
@@ -115,7 +115,7 @@ def list_files(source: Path, suffixes: Iterable[str]) -> Listing:
             listing.named[kind].append(path)
         elif suffix in suffixes:
             listing.tables.append(path)
-    results = results_in(source)
+    results = _results_in(source)
     listing.notes.extend(f"{each.name}/ {NOT_READ}" for each in results)
     qrels = listing.named["qrels"]
     for split in SPLITS:
@@ -130,15 +130,12 @@ def list_files(source: Path, suffixes: Iterable[str]) -> Listing:
 
 def kind_of(place: str) -> str | None:
     """What a place in a folder is called like; see KINDS."""
-    for kind, patterns in KINDS.items():
-        if any(fnmatch(place, pattern) for pattern in patterns):
-            return kind
-    return None
+    kinds = (kind for kind, patterns in KINDS.items() if _fits(place, patterns))
+    return next(kinds, None)
 
 
-def _is_set(place):
-    """Whether a place is called as test sets are."""
-    return any(fnmatch(place, pattern) for pattern in SETS)
+def _fits(place, patterns):
+    return any(fnmatch(place, pattern) for pattern in patterns)
 
 
 def _may_be_prose(path):
@@ -151,7 +148,7 @@ def files_in(folder: Path) -> list[Path]:
     """The visible files of a folder and of those in it, without results.
 
     Those in folders of tools are left out, see HIDDEN and NOT_OURS."""
-    results = {*results_in(folder)}
+    results = {*_results_in(folder)}
     paths = visible(
         path
         for path in folder.rglob("*")
@@ -163,7 +160,7 @@ def files_in(folder: Path) -> list[Path]:
     return [path for path in paths if results.isdisjoint(path.parents)]
 
 
-def results_in(folder: Path) -> list[Path]:
+def _results_in(folder):
     """The folders in a folder that hold results of this command."""
     return [path.parent for path in folder.rglob(RESULTS) if path.parent != folder]
 

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import pandas as pd
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.reading import corpus
+from evaluate_retrieval.reading import corpus, runs
 from evaluate_retrieval.reading.opening import Table
 
 HOP = r"<\d+-hop>"  # before contexts of RAGAS's questions that take several
@@ -27,7 +27,7 @@ def of_documents(
     chunks: dict[str, str],
     opened: list[Table],
     with_gone: bool,
-    separator: str = ";",
+    separator: str,
 ) -> tuple[pd.DataFrame, list[str]]:
     """Judgements of documents that are there: also by a context, and of a chunk.
 
@@ -52,7 +52,7 @@ def of_documents(
     # of many documents each form takes time, and mostly all ids are known
     if unknown and not with_gone:
         found = nearest(unknown, ids)
-        by_title = titled([id_ for id_ in unknown if id_ not in found], documents)
+        by_title = _titled([id_ for id_ in unknown if id_ not in found], documents)
         judged["document"] = judged["document"].replace(found | by_title)
         how = "ids of documents are found by their file name, or what they begin or"
         notes += _note_on(path.name, found, f"{how} end with")
@@ -61,13 +61,19 @@ def of_documents(
         judged = corpus.rows_of_documents(judged, {} if with_gone else own, path)
     except utils.InputError as error:
         advice = "if documents were edited or got other ids: evaluate-retrieval labels"
-        near = _near_sentence(judged, own)
-        if column := _column_of(unknown, opened):
-            near = f"the column {column} of the documents has it"
+        if near := difflib.get_close_matches(error.value, own, n=1):
+            advice = f"the nearest id is {near[0]!r}; {advice}"
+        columns = (
+            name
+            for table in opened
+            for name in table.frame
+            if {*unknown} <= {*table.frame[name].astype(str)}
+        )
+        if column := next(columns, ""):
             advice = (
-                f'write document = "{column}" into columns.toml, and rows are chunks'
+                f"the column {column} of the documents has it; write document = "
+                f'"{column}" into columns.toml, and rows are chunks'
             )
-        advice = "; ".join(filter(None, [near, advice]))
         raise replace(error, advice=advice) from error
     judged = pd.concat([judged, unanswered])
     index = [f"{path.name} (line {line})" for line in judged.index]
@@ -107,30 +113,30 @@ def _by_context(judged, documents, name):
 
 
 def with_contents(
-    runs: dict[str, dict[str, list[str]]],
+    ranked: runs.Runs,
     calls: dict[str, list[dict]],
     contents: dict[str, str],
     documents: utils.Documents,
-) -> tuple[dict[str, dict[str, list[str]]], dict[str, list[dict]], list[str]]:
+) -> tuple[runs.Runs, dict[str, list[dict]], list[str]]:
     """Runs and calls with the documents that have the texts that were shown; notes.
 
     contents: see `of_contents`."""
     if not contents:
-        return runs, calls, []
+        return ranked, calls, []
     ids, notes = of_contents(contents, documents)
 
     def named(listed: list[str]) -> list[str]:
         return [ids.get(id_, id_) for id_ in listed]
 
-    runs = {
-        name: {query: named(ranked) for query, ranked in run.items()}
-        for name, run in runs.items()
+    ranked = {
+        name: {query: named(listed) for query, listed in run.items()}
+        for name, run in ranked.items()
     }
     calls = {
         query: [{**call, "ids": named(call["ids"])} for call in of_query]
         for query, of_query in calls.items()
     }
-    return runs, calls, notes
+    return ranked, calls, notes
 
 
 def of_contents(
@@ -187,7 +193,7 @@ def nearest(unknown: Iterable[str], ids: dict[str, str]) -> dict[str, str]:
     return matches
 
 
-def titled(names: Iterable[str], documents: utils.Documents) -> dict[str, str]:
+def _titled(names, documents):
     """For titles the only document that has each: a dict of title: id.
 
     Blanks and capitals make no difference."""
@@ -218,22 +224,6 @@ def _may_be_one(form, other):
         return False
     pairs = [(form[name], other[name]) for name in ("suffix", "part")]
     return all(not mine or not its or mine == its for mine, its in pairs)
-
-
-def _column_of(unknown, opened):
-    """A column of the documents that has all of some ids; "" without one."""
-    for table in opened:
-        for name in table.frame:
-            if {*unknown} <= {*table.frame[name].astype(str)}:
-                return name
-    return ""
-
-
-def _near_sentence(judged, own):
-    """A sentence on the id of a document that is most like the first unknown one."""
-    unknown = [id_ for id_ in judged["document"] if id_ not in own]
-    near = difflib.get_close_matches(unknown[0], own, 1, 0.6) if unknown else []
-    return f"the nearest id is {near[0]!r}" if near else ""
 
 
 def _places_of(contexts, documents):

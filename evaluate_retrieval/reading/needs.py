@@ -9,10 +9,9 @@ only where they overlap with one such need: a label is what a person said, so no
 document links two labels. docs/evidence/needs.md says why these limits."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 from unicodedata import normalize
 
 import numpy as np
@@ -20,13 +19,8 @@ import pandas as pd
 import scipy  # loads its parts when they are used
 
 from evaluate_retrieval import utils
-from evaluate_retrieval.reading.files import read_csv, text_hash
-from evaluate_retrieval.reading.listing import KEPT_IN
-from evaluate_retrieval.reading.locks import held
-from evaluate_retrieval.reading.writing import make_folder, write_table
+from evaluate_retrieval.reading.files import text_hash
 
-FROZEN = Path(KEPT_IN, "needs.csv")  # beside the documents
-KEPT = ["query_id", "need"]
 STATED = ["need", "conversation"]  # columns of what a person said of a query
 AT_ONCE = 500  # queries, each with all others
 LONGEST_NEED = 60  # characters of a text that is a name
@@ -78,7 +72,7 @@ def needs_of(
     codes = _joined(codes, _same(stated))
     is_stated = (kept != "") | (stated[0] != "") | (stated[1] != "")
     codes = np.where(is_stated, codes[: len(queries)], OPEN)
-    codes = _joined(codes, overlaps(qrels, limits))
+    codes = _joined(codes, _overlaps(qrels, limits))
     return _called(codes, [kept, *stated, queries["question"].map(name_of)])
 
 
@@ -104,9 +98,7 @@ def best_documents(qrel: utils.Qrel) -> list[str]:
     return [document for document, grade in qrel.items() if grade == top > 0]
 
 
-def overlaps(
-    qrels: Iterable[utils.Qrel], limits: Limits = LIMITS
-) -> scipy.sparse.csr_array:
+def _overlaps(qrels, limits):
     """Which queries ask for the same, see `Limits`: a sparse matrix of queries."""
     best = list(map(best_documents, qrels))
     rows = np.repeat(np.arange(len(best)), list(map(len, best)))
@@ -223,32 +215,3 @@ def _called(codes, names):
 def unnumbered(name: str) -> str:
     """The name of a need without the number that tells it from another one's."""
     return re.sub(r"~\d+$", "", name)
-
-
-# --- Frozen needs ------------------------------------------------------------
-
-
-def frozen(folder: Path) -> dict[str, str]:
-    """The needs that `freeze` kept in a folder, by query id; {} without any."""
-    path = folder / FROZEN
-    if not path.is_file():
-        return {}
-    table = read_csv(path, KEPT)
-    return dict(zip(table["query_id"], table["need"], strict=True))
-
-
-def freeze(folder: Path, needs: Mapping[str, str]) -> str:
-    """Keep the needs of queries in a folder, beside those that it has.
-
-    needs: a dict of query id: need. A query that has one there keeps it. Returns
-    a sentence where they cannot be written, else ""."""
-    try:
-        if needs.keys() <= frozen(folder).keys():
-            return ""
-        make_folder((folder / FROZEN).parent)
-        with held(folder / FROZEN):  # another run may add some, too
-            rows = sorted((dict(needs) | frozen(folder)).items())
-            write_table(pd.DataFrame(rows, columns=KEPT), folder / FROZEN)
-    except (OSError, ValueError) as error:
-        return f"{folder / FROZEN}: the needs are not kept: {error}"
-    return ""

@@ -74,7 +74,7 @@ class Table:
 # --- Readers: each returns the content of a file as a DataFrame --------------
 
 
-def _read_csv(path, encoding=None):
+def _read_csv(path, encoding):
     """A table with a header, which says whether commas, semicolons or tabs separate.
 
     Between tabs a quotation mark is a character like others, unless only
@@ -95,7 +95,7 @@ def _read_csv(path, encoding=None):
     return table_of(text, path, separator, quoting)
 
 
-def _read_json(path, encoding=None):
+def _read_json(path, encoding):
     """JSON, JSON Lines or lines of elasticdump; numbers as they are written."""
     text = decoded(path, encoding)
     records = []
@@ -113,7 +113,7 @@ def _read_json(path, encoding=None):
     return frame
 
 
-def _read_parquet(path, encoding=None):
+def _read_parquet(path, encoding):
     """A Parquet file. Nullable, or an id 7 becomes 7.0 where another one is missing.
 
     ValueError where pyarrow is missing, which an installed command has as an extra."""
@@ -124,7 +124,7 @@ def _read_parquet(path, encoding=None):
         raise utils.InputError(path, "Parquet takes pyarrow", advice=advice) from error
 
 
-def _read_xlsx(path, encoding=None):
+def _read_xlsx(path, encoding):
     """The sheets of an Excel file, by name; the first row of each is the header.
 
     The index is the row in the sheet."""
@@ -142,7 +142,7 @@ def _read_xlsx(path, encoding=None):
     return tables
 
 
-def _read_yaml(path, encoding=None):
+def _read_yaml(path, encoding):
     """YAML: a list of records, or one with lists, such as the tests of promptfoo.
 
     All that is no list and no object is a text, as it is written."""
@@ -154,7 +154,7 @@ def _read_yaml(path, encoding=None):
     return pd.DataFrame(content if isinstance(content, list) else [content])
 
 
-def _read_trec(path, encoding=None):
+def _read_trec(path, encoding):
     """Documents or topics in TREC's forms, see TREC, or topics in XML.
 
     ValueError counts what is not closed, or has no id or title."""
@@ -172,7 +172,7 @@ def _read_trec(path, encoding=None):
     return table.map(lambda cell: " ".join(cell.split()))
 
 
-def _read_lines(path, encoding=None):
+def _read_lines(path, encoding):
     """Queries, a line each: a query, or an id, a tab and a query. Or TREC's forms.
 
     Or a table, where a header says so."""

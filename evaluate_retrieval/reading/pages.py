@@ -95,7 +95,7 @@ READERS_OF_PAGES = {".md": _of_markdown, ".mdx": _of_markdown, ".txt": _of_text}
 
 
 def read_pages(
-    paths: Iterable[Path], folder: Path, encoding: str | None = None
+    paths: Iterable[Path], folder: Path, encoding: str | None
 ) -> pd.DataFrame:
     """Pages and texts of a folder as a table, a row for each: see `read_page`."""
     pages = [read_page(path, folder, encoding) for path in paths]

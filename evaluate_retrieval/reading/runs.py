@@ -1,9 +1,8 @@
 """Runs of other tools: which documents they found for each query, best first."""
 
 import warnings
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from evaluate_retrieval.reading.listing import suffix_of
 from evaluate_retrieval.reading.opening import Table, open_tables, read_table, readers
 
 OF_A_RANKING = [("query_id", "query"), ("document",)]
+Runs = dict[str, trec.Ranked]  # by name
 LINES = (".trec", ".run", ".txt")  # are never tables
 
 
@@ -55,38 +55,33 @@ def is_run(names: Iterable[str], settings: Settings) -> bool:
     return all(not sources.keys().isdisjoint(group) for group in OF_A_RANKING)
 
 
-def as_run(table: Table, settings: Settings) -> Table:
-    """A run in our columns: query_id, query, document, rank and score."""
-    return columns.with_our_columns(table, settings.names("runs"), OF_A_RANKING)
-
-
 def read_runs(
-    paths: Iterable[Path],
-    tables: Iterable[Table],
-    ids: Collection[str],
-    by_text: Mapping[str, str],
-) -> dict[str, dict[str, list[str]]]:
+    paths: Iterable[Path], tables: Iterable[Table], known: Iterable[Table]
+) -> Runs:
     """Runs by the name of their file: dicts of query id: ids, best first.
 
-    paths: see `read_run`. tables: see `ranked_by`. ValueError names two files of one
-    name."""
-    sources = [(path, "", partial(read_run, path, ids)) for path in paths]
-    for table in tables:
-        reader = partial(ranked_by, table, by_text)
-        sources.append((table.path, table.sheet, reader))
+    paths: see `_read_run`. tables: see `_ranked_by`. known: queries, judgements and
+    documents, whose ids and words count. ValueError names two files of one name."""
+    none = pd.DataFrame(columns=["query_id", "query", "id", "document"])
+    frame = pd.concat([none, *(table.frame for table in known)])
+    ids = {*frame[["id", "query_id", "document"]].to_numpy().ravel()}
+    texts = frame["query"].dropna().str.strip()
+    by_text = dict(zip(texts, frame["query_id"].dropna(), strict=True))
+    rankings = [(path, "", _read_run(path, ids)) for path in paths]
+    rankings += [(each.path, each.sheet, _ranked_by(each, by_text)) for each in tables]
     runs = {}
-    places: dict[str, Path] = {}
-    for path, sheet, reader in sources:
+    places = {}
+    for path, sheet, ranking in rankings:
         name = f"{Path(path.name.removesuffix('.gz')).stem} {sheet}".strip()
         if name in runs:
             problem = f"{places[name]} is a run of this name, too"
             raise utils.InputError(path, problem, advice="rename one")
         places[name] = path
-        runs[name] = reader()
+        runs[name] = ranking
     return runs
 
 
-def ranked_by(table: Table, by_text: Mapping[str, str]) -> dict[str, list[str]]:
+def _ranked_by(table, by_text):
     """The rankings of a table in our columns: a dict of query id: ids, best first.
 
     The highest score is best, else the lowest rank, else the first row. by_text: the
@@ -109,7 +104,7 @@ def ranked_by(table: Table, by_text: Mapping[str, str]) -> dict[str, list[str]]:
     return {id_: list(filter(None, listed)) for id_, listed in by_query.items()}
 
 
-def read_run(path: Path, ids: Collection[str] = ()) -> dict[str, list[str]]:
+def _read_run(path, ids=()):
     """The rankings of a run, a dict of query id: ids, best first.
 
     JSON has {query: {document: score}}, or lists of ids; for all else, and for

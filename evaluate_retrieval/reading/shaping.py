@@ -43,12 +43,6 @@ def as_documents(table: Table, settings: Settings) -> Table:
     return columns.with_our_columns(table, settings.names("documents"), needed)
 
 
-def with_expected(table: Table) -> Table:
-    """A golden set as pairs: its question, and the documents that answer it."""
-    names = expected_in(table.frame)
-    return replace(table, frame=table.frame[list(names)].rename(columns=names))
-
-
 def expected_in(frame: pd.DataFrame) -> dict[str, str]:
     """The columns of a golden set that count, a dict of theirs: ours."""
     sources = sources_in(frame, EXPECTED)

@@ -27,7 +27,6 @@ from evaluate_retrieval.reading.kinds import (
     Traits,
     has,
     kind_of_sheet,
-    kind_of_table,
     traits_of,
     why_unread,
 )
@@ -46,18 +45,6 @@ MOST_FILES = 9  # that a note names
 TABLES = ("documents", "queries", "judged", "generated", "answers", "runs")
 
 
-@dataclass(frozen=True, eq=False)
-class Taken:
-    """A table as what it was taken, before its columns became ours.
-
-    kind: one of kinds.RULES, or generated, or runs. is_form: whether its columns are
-    those that a form of another tool was given, and not the file's."""
-
-    kind: str
-    table: Table
-    is_form: bool = False
-
-
 @dataclass
 class Sorted:
     """Tables by what they are: documents, queries, generated, judged, and answers.
@@ -68,8 +55,9 @@ class Sorted:
     opened: documents of tables, with all columns that they have. pages: files that
     were read as documents. traced: tables of spans, and traces: what they hold, see
     `traces.Traces`, if there are any. events: tables of clicks. taken: each table that
-    was taken as something, in the order in which it was. notes: on what is not read,
-    and why."""
+    was taken as something, before its columns became ours, in the order in which it
+    was; also as generated, runs, spans or events. notes: on what is not read, and
+    why."""
 
     listing: Listing
     settings: Settings
@@ -85,7 +73,7 @@ class Sorted:
     traced: list[Table] = field(default_factory=list)
     events: list[Table] = field(default_factory=list)
     traces: Traces | None = None
-    taken: list[Taken] = field(default_factory=list)
+    taken: list[Traits] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def all(self) -> Iterable[Table]:
@@ -94,6 +82,7 @@ class Sorted:
 
     def sort(self) -> None:
         """Open all tables of the listing once, and put each where it belongs."""
+        self.notes += self.listing.notes
         named = self.listing.named
         if named["judged"] and named["qrels"]:
             problem = "judged-queries.csv has judgements, too"
@@ -110,13 +99,16 @@ class Sorted:
         self.notes += unread.values()
         # pages beside a table of documents are mostly about it
         used = {*chain(*named.values()), *(self.pages or self.listing.pages)}
-        used |= {table.path for table in chain(self.all(), self.traced, self.events)}
+        used |= {each.table.path for each in self.taken}
         top = self.listing.top
         # beside pages there may be others in the same folders
         are_pages = any(table.path.is_dir() for table in self.documents)
         listed = files_in(top) if are_pages else self.listing.files
         if files := [path for path in listed if path not in used]:
-            self.notes.append(_unread_note(top, files))
+            names = ", ".join(str(path.relative_to(top)) for path in files[:MOST_FILES])
+            more = len(files) - MOST_FILES
+            others = f" and {more} others" if more > 0 else ""
+            self.notes.append(f"{top.name}: not read: {names}{others}")
 
     def _sort_named(self, kind, path):
         """A file whose name says what it is; its sheets may be more."""
@@ -190,12 +182,7 @@ class Sorted:
 
     def _take_documents(self, waiting):
         """Put what holds the documents where it belongs; of `waiting` these tables."""
-        kinds = {look.table: look.kind for look in waiting}
-
-        def kind(table: Table) -> str:
-            return kinds.get(table) or kind_of_table(table, self.settings)
-
-        chosen = documents_in(self.listing, self.settings, list(kinds), kind)
+        chosen = documents_in(self.listing, self.settings, waiting)
         for table in chosen.tables:
             self._put("documents", table)
         for path in chosen.paths:
@@ -208,7 +195,7 @@ class Sorted:
         self.notes += chosen.notes
         return chosen.tables
 
-    def _sort_one(self, look: Traits, has_documents: bool) -> bool:
+    def _sort_one(self, look, has_documents):
         """Put a table where it belongs; False where it is not read.
 
         has_documents: whether these are known already, so that texts here are none."""
@@ -251,7 +238,7 @@ class Sorted:
         self.traces = traces_of(self.traced, self.settings.results.get("id", ""))
         first = self.traced[0]
         self.notes += self.traces.notes
-        self.taken += [Taken("spans", table) for table in self.traced]
+        self.taken += [Traits(table, "spans") for table in self.traced]
         ranked = self.traces.ranked
         if self.queries:  # a run is of these, by their words
             ranked = ranked.assign(query_id="")
@@ -271,7 +258,7 @@ class Sorted:
 
     def _sort_events(self):
         """Sort the queries of events, where there are no others."""
-        self.taken += [Taken("events", table) for table in self.events]
+        self.taken += [Traits(table, "events") for table in self.events]
         if self.events and not self.queries:
             table = replace(self.events[0], frame=clicks.queries_of_events(self.events))
             if len(table.frame):
@@ -295,19 +282,19 @@ class Sorted:
         named = self.listing.named
         encoding = self.settings.encoding
         self.generated += [shaping.of_questions(path) for path in named["generated"]]
-        self.taken += [Taken("generated", table) for table in self.generated]
+        self.taken += [Traits(table, "generated") for table in self.generated]
         for path in named["judged"]:
             table = graded.judged_table(path, encoding)
-            self.taken.append(Taken("judged", table))
+            self.taken.append(Traits(table, "judged"))
             self.judged.append(graded.read_graded(table, self.settings, True))
         for path in named["qrels"]:
             table, is_form = graded.opened_qrels(path, encoding)
-            self.taken.append(Taken("judged", table, is_form))
+            self.taken.append(Traits(table, "judged", is_form=is_form))
             self.judged.append(graded.read_graded(table, self.settings))
 
     def _put(self, kind, table, is_form=False):
         """Read a table as what it is, and keep it."""
-        self.taken.append(Taken(kind, table, is_form))
+        self.taken.append(Traits(table, kind, is_form=is_form))
         if kind == "documents":
             self.opened += [] if table.path.is_dir() else [table]
             self.documents.append(shaping.as_documents(table, self.settings))
@@ -321,7 +308,9 @@ class Sorted:
         elif kind in JUDGEMENTS:
             if kind != "judged":
                 clicks.fail_if_clicks(table, "grade" if "grade" in table.frame else "")
-                table = shaping.with_expected(table)
+                names = shaping.expected_in(table.frame)
+                frame = table.frame[list(names)].rename(columns=names)
+                table = replace(table, frame=frame)
             judged = graded.read_graded(table, self.settings)
             note = f"{table.name}: read as judgements, as its columns say"
             self.judged.append(judged.noted(note))
@@ -329,7 +318,8 @@ class Sorted:
             self.answers.append(shaping.with_answer(table))
         elif kind == "runs":
             too = ", too" if is_form else ""
-            run = runs.as_run(table, self.settings)
+            names = self.settings.names("runs")
+            run = columns.with_our_columns(table, names, runs.OF_A_RANKING)
             self.runs.append(run.noted(f"{table.name}: read as a run{too}"))
 
     def _fail_if_several(self):
@@ -353,14 +343,6 @@ def sort_tables(listing: Listing, settings: Settings) -> Sorted:
 
     ValueError where there are several of documents or queries, and for judgements that
     have others beside them."""
-    tables = Sorted(listing, settings, notes=list(listing.notes))
+    tables = Sorted(listing, settings)
     tables.sort()
     return tables
-
-
-def _unread_note(top, files):
-    """A sentence that names the files that are not read."""
-    listed = ", ".join(str(path.relative_to(top)) for path in files[:MOST_FILES])
-    more = len(files) - MOST_FILES
-    others = f" and {more} others" if more > 0 else ""
-    return f"{top.name}: not read: {listed}{others}"

@@ -5,9 +5,9 @@ A retriever's span is known by an attribute, see FORMS_OF_SPANS: that of OpenTel
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from sys import intern
 from typing import Any
@@ -27,125 +27,83 @@ class Form:
     """Spans of a kind: values of the attribute that says so, and where is what.
 
     values: in small letters; none, where the attribute is one of this kind alone, as
-    UBI's list of hits is. asked, shown: attributes, the first that is there counts."""
+    UBI's list of hits is. asked, shown: attributes in small letters, joined by "or":
+    the first that is there counts."""
 
     values: tuple[str, ...]
-    asked: tuple[str, ...]
-    shown: tuple[str, ...]
+    asked: str
+    shown: str
 
 
 OPEN_INFERENCE = Form(
     ("retriever", "reranker"),
-    ("reranker.query", "input.value"),
-    ("reranker.output_documents", "retrieval.documents", OUTPUT_VALUE),
+    "reranker.query or input.value",
+    f"reranker.output_documents or retrieval.documents or {OUTPUT_VALUE}",
 )
 FORMS_OF_SPANS = {  # by the attribute that says what a span is, in small letters
     "gen_ai.operation.name": Form(
-        ("retrieval",),
-        ("gen_ai.retrieval.query.text",),
-        ("gen_ai.retrieval.documents",),
+        ("retrieval",), "gen_ai.retrieval.query.text", "gen_ai.retrieval.documents"
     ),
     "openinference.span.kind": OPEN_INFERENCE,
     "span_kind": OPEN_INFERENCE,
     "langfuse.observation.type": Form(
-        ("retriever",),
-        ("langfuse.observation.input",),
-        ("langfuse.observation.output",),
+        ("retriever",), "langfuse.observation.input", "langfuse.observation.output"
     ),
     "mlflow.spantype": Form(
-        ("retriever", "reranker"), ("mlflow.spanInputs",), ("mlflow.spanOutputs",)
+        ("retriever", "reranker"), "mlflow.spaninputs", "mlflow.spanoutputs"
     ),
-    "span_type": Form(("retriever", "reranker"), ("inputs",), ("outputs",)),
-    "run_type": Form(("retriever",), ("inputs",), ("outputs",)),
-    HITS: Form((), ("user_query",), (HITS,)),
-    "type": Form(("retriever",), ("input",), ("output",)),
+    "span_type": Form(("retriever", "reranker"), "inputs", "outputs"),
+    "run_type": Form(("retriever",), "inputs", "outputs"),
+    HITS: Form((), "user_query", HITS),
+    "type": Form(("retriever",), "input", "output"),
 }
-TRACE_NAMES = ("trace_id", "traceid", "context.trace_id", "trace.id")
+# Attributes, in small letters: the first that is there counts
+TRACE_NAMES = "trace_id or traceid or context.trace_id or trace.id"
 PARENT_NAMES = (
-    "parent_id",
-    "parent_span_id",
-    "parentspanid",
-    "parent_observation_id",
-    "parentobservationid",
-    "parent_run_id",
+    "parent_id or parent_span_id or parentspanid or parent_observation_id or "
+    "parentobservationid or parent_run_id"
 )
 SESSION_NAMES = (
-    "gen_ai.conversation.id",
-    "session.id",
-    "session_id",
-    "sessionid",
-    "langfuse.session.id",
-    "conversation_id",
-    "thread_id",
+    "gen_ai.conversation.id or session.id or session_id or sessionid or "
+    "langfuse.session.id or conversation_id or thread_id"
 )
-END_NAMES = (
-    "end_time",
-    "endtimeunixnano",
-    "end_time_unix_nano",
-    "end_time_ns",
-    "endtime",
+TIME_NAMES = (  # ends go before beginnings
+    "end_time or endtimeunixnano or end_time_unix_nano or end_time_ns or endtime or "
+    "start_time or starttimeunixnano or start_time_unix_nano or start_time_ns or "
+    "starttime or timestamp"
 )
-START_NAMES = (
-    "start_time",
-    "starttimeunixnano",
-    "start_time_unix_nano",
-    "start_time_ns",
-    "starttime",
-    "timestamp",
+ROOT_NAMES = (  # of what a trace was asked
+    "input.value or gen_ai.input.messages or langfuse.observation.input or "
+    "mlflow.spaninputs or inputs or input"
 )
-ROOT_NAMES = ("input.value", "gen_ai.input.messages", "langfuse.observation.input")
-ROOT_NAMES += ("mlflow.spaninputs", "inputs", "input")  # of what a trace was asked
 # Where a text lies in what was asked, and a document in what was shown
 IN_A_QUERY = (
-    "query",
-    "question",
-    "input",
-    "user_input",
-    "query_str",
-    "query_text",
-    "q",
+    "query or question or input or user_input or query_str or query_text or q or "
+    "prompt or text or search_query"
 )
-IN_A_QUERY += ("prompt", "text", "search_query")
-IN_AN_ANSWER = ("documents", "results", "result", "output", "outputs", "nodes", "hits")
-IN_AN_ANSWER += ("source_documents", "retrieved_documents", "chunks", "data", "matches")
+IN_AN_ANSWER = (
+    "documents or results or result or output or outputs or nodes or hits or "
+    "source_documents or retrieved_documents or chunks or data or matches"
+)
 ID_NAMES = (
-    "id",
-    "document_id",
-    "doc_id",
-    "id_",
-    "source_id",
-    "doc_uri",
-    "_id",
-    "chunk_id",
+    "id or document_id or doc_id or id_ or source_id or doc_uri or _id or chunk_id or "
+    "metadata.id or metadata.doc_id or metadata.document_id or metadata.doc_uri or "
+    "metadata.chunk_id or metadata.source or source or uri or file_name or name"
 )
-ID_NAMES += (
-    "metadata.id",
-    "metadata.doc_id",
-    "metadata.document_id",
-    "metadata.doc_uri",
-)
-ID_NAMES += (
-    "metadata.chunk_id",
-    "metadata.source",
-    "source",
-    "uri",
-    "file_name",
-    "name",
-)
-TEXT_NAMES = ("content", "page_content", "text", "body", "pagecontent", "chunk")
+TEXT_NAMES = "content or page_content or text or body or pagecontent or chunk"
 QUOTED = r"'([^']*)'|\"([^\"]*)\""
 AFTER_A_DOT = re.compile(r"\.(\d+)\.")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Retrieval:
     """What a retriever was asked, and what it showed: pairs of id and text."""
 
     trace: str
-    session: str
     ended: str
     query: str
     documents: list[tuple[str, str]]
+    session: str = ""
 
 
 # --- Spans, whoever made them ---------------------------------------------------------
@@ -156,7 +114,7 @@ def are_spans(frame: pd.DataFrame) -> bool:
     names = {str(name).lower().removeprefix("attributes.") for name in frame}
     if not names & {"resourcespans", "attributes", "info", "spans", *FORMS_OF_SPANS}:
         return False
-    return any(form_of(span) for span in attributes_in(frame))
+    return any(_retriever_form(span) for span in attributes_in(frame))
 
 
 def attributes_in(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -173,11 +131,10 @@ def _nested(record):
             for scope in _objects_in(resource.get("scopeSpans")):
                 yield from _objects_in(scope.get("spans"))
         return
-    data = _parsed(record.get("data", record))
-    spans = _parsed(data.get("spans")) if isinstance(data, dict) else None
+    spans = _parsed(_object(record.get("data", record)).get("spans"))
     if is_list_like(spans) and not isinstance(spans, dict):
-        info = _parsed(record.get("info", record.get("trace_metadata")))
-        kept = info.get("trace_metadata", info) if isinstance(info, dict) else {}
+        info = _object(record.get("info", record.get("trace_metadata")))
+        kept = info.get("trace_metadata", info)
         session = kept.get("mlflow.trace.session", "") if isinstance(kept, dict) else ""
         for span in _objects_in(spans):
             yield {"session.id": session, **span}
@@ -237,15 +194,15 @@ def _is_there(value):
     return is_list_like(value) or not pd.isna(value)
 
 
-def _first(names: Iterable[str], values: Mapping[str, Any]) -> Any:
-    """The value of the first of these names that is there, or ""."""
-    for name in names:
+def _first(names, values):
+    """The value of the first of these names, joined by "or", that is there, or ""."""
+    for name in names.split(" or "):
         if name in values and _is_there(values[name]):
             return values[name]
     return ""
 
 
-def form_of(span: Mapping[str, Any]) -> Form | None:
+def _retriever_form(span):
     """The form of a retriever's span, or None for another span."""
     for name, form in FORMS_OF_SPANS.items():
         kind = str(span.get(name, "")).strip('"').rpartition(".")[2].lower()
@@ -264,13 +221,20 @@ def _parsed(value):
     return value
 
 
+def _object(value):
+    """The object that a value is, or that its text holds; {} for all else."""
+    value = _parsed(value)
+    return value if isinstance(value, dict) else {}
+
+
 def _query_in(value, depth=4):
     """The text of what was asked: it, or the first likely one in an object."""
     value = _parsed(value)
     if isinstance(value, str):
         return value.strip()
     if isinstance(value, dict) and depth:
-        named = [value[name] for name in IN_A_QUERY if _is_there(value.get(name))]
+        names = IN_A_QUERY.split(" or ")
+        named = [value[name] for name in names if _is_there(value.get(name))]
         parts = [*named, *(part for part in value.values() if is_list_like(part))]
         return next(filter(None, (_query_in(part, depth - 1) for part in parts)), "")
     if is_list_like(value) and depth:  # messages of a chat: the last
@@ -282,7 +246,7 @@ def _query_in(value, depth=4):
 
 def _shown_in(span, names):
     """What a span showed, each a list of objects or ids, as it is recorded."""
-    for name in map(str.lower, names):
+    for name in names.split(" or "):
         inside = {key: span[key] for key in span if key.startswith(f"{name}.")}
         if inside:
             yield _numbered(name, inside)
@@ -307,7 +271,7 @@ def _hit_ids(text):
 
 def _numbered(name, values):
     """Documents whose attributes have numbers, or of which each attribute is a list."""
-    documents: dict[int, dict] = {}
+    documents = {}
     for key, value in values.items():
         key = key[len(name) :]
         if match := AFTER_A_DOT.match(key):
@@ -336,12 +300,9 @@ def _document(shown, names):
         str(key).lower().removeprefix("document."): value
         for key, value in shown.items()
     }
-    for wrapper in ("document", "node"):
-        if isinstance(inside := _parsed(shown.get(wrapper)), dict):
-            shown |= {str(key).lower(): value for key, value in inside.items()}
-    more = _parsed(shown.get("metadata"))
-    if isinstance(more, dict):
-        shown |= {f"metadata.{str(key).lower()}": value for key, value in more.items()}
+    for name, prefix in {"document": "", "node": "", "metadata": "metadata."}.items():
+        inside = _object(shown.get(name))
+        shown |= {f"{prefix}{key}".lower(): value for key, value in inside.items()}
     id_ = _first(names, shown)
     text = _first(TEXT_NAMES, shown)
     return (
@@ -366,12 +327,12 @@ def moment(text: str) -> tuple[int, str]:
 
 
 def recorded_in(
-    spans: Iterable[Mapping[str, Any]], names: Sequence[str]
+    spans: Iterable[Mapping[str, Any]], names: str
 ) -> tuple[list[Retrieval], dict[str, str], list[Retrieval]]:
     """The retrievals of spans; what each trace was asked as a whole, by its id; and of
     each trace that records no query or no documents one without documents. names: of
     what an id may be called."""
-    sessions: dict[str, str] = {}
+    sessions = {}
     retrievals = []
     roots = {}
     silent = {}
@@ -379,27 +340,25 @@ def recorded_in(
         trace = encodable(str(_first(TRACE_NAMES, span))) or f"span {number}"
         if session := encodable(str(_first(SESSION_NAMES, span))):
             sessions.setdefault(trace, session)
-        form = form_of(span)
+        form = _retriever_form(span)
         if form is None:
             if not _first(PARENT_NAMES, span):
                 roots[trace] = encodable(_query_in(_first(ROOT_NAMES, span)))
             continue
-        query = encodable(_query_in(_first(map(str.lower, form.asked), span)))
+        query = encodable(_query_in(_first(form.asked, span)))
         recorded = [
             [_document(each, names) for each in shown]
             for shown in _shown_in(span, form.shown)
         ]
-        ended = str(_first((*END_NAMES, *START_NAMES), span))
+        ended = str(_first(TIME_NAMES, span))
         if not query or not recorded:
-            silent[trace] = Retrieval(trace, "", ended, query, [])
+            silent[trace] = Retrieval(trace, ended, query, [])
             continue
         whole = [shown for shown in recorded if all(id_ for id_, _ in shown)]
         documents = next(filter(None, whole), recorded[0])
-        retrievals.append(Retrieval(trace, "", ended, query, documents))
+        retrievals.append(Retrieval(trace, ended, query, documents))
     heard = {each.trace for each in retrievals}
     lacking = [each for trace, each in silent.items() if trace not in heard]
-    both = [
-        [replace(each, session=sessions.get(each.trace, "")) for each in part]
-        for part in (retrievals, lacking)
-    ]
-    return both[0], roots, both[1]
+    for each in (*retrievals, *lacking):
+        each.session = sessions.get(each.trace, "")
+    return retrievals, roots, lacking

@@ -10,6 +10,7 @@ from evaluate_retrieval import utils
 from evaluate_retrieval.reading.corpus import short_hash
 from evaluate_retrieval.reading.needs import unnumbered
 
+ByKind = dict[str, utils.Queries]  # generated, judged
 MANY = 1_000  # judged queries; from here on halves are enough
 
 
@@ -73,7 +74,7 @@ def splits_of(
     judged: utils.Queries,
     relevant: float | None = None,
     contents: Mapping[str, str] | None = None,
-) -> tuple[dict[str, utils.Queries], dict[str, utils.Queries], utils.Queries]:
+) -> tuple[ByKind, ByKind, utils.Queries]:
     """Queries that choose, that report, and judged ones without an answer.
 
     The first two are dicts of kind: ground truth with a column fold:

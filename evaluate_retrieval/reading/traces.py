@@ -2,8 +2,7 @@
 
 Spans are read by `spans`. Annotations are not read: a model's are no judgements."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, pairwise
 
 import pandas as pd
@@ -13,7 +12,6 @@ from evaluate_retrieval.reading.columns import made_ids
 from evaluate_retrieval.reading.opening import Table
 from evaluate_retrieval.reading.spans import (
     ID_NAMES,
-    Retrieval,
     attributes_in,
     moment,
     recorded_in,
@@ -38,19 +36,19 @@ class Traces:
     queries: pd.DataFrame
     ranked: pd.DataFrame
     texts: pd.DataFrame
-    calls: dict[str, list[dict]] = field(default_factory=dict)
-    contents: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    calls: dict[str, list[dict]]
+    contents: dict[str, str]
+    notes: list[str]
 
 
-def traces_of(tables: Sequence[Table], id_name: str = "") -> Traces:
+def traces_of(tables: list[Table], id_name: str = "") -> Traces:
     """What the spans of tables hold: `Traces`.
 
     id_name: where a document's id lies in what was shown, where columns.toml says so.
     A query is one text, however often it came, or one turn of a conversation. Of
     several lists for a query the one that ended last counts."""
     spans = chain(*(attributes_in(table.frame) for table in tables))
-    names = (id_name.lower(), *ID_NAMES) if id_name else ID_NAMES
+    names = f"{id_name.lower()} or {ID_NAMES}" if id_name else ID_NAMES
     retrievals, roots, silent = recorded_in(spans, names)
     asked = [each for each in silent if each.query]
     # where no list was recorded there is a log and no run
@@ -87,31 +85,26 @@ def _questions_of(retrievals, roots):
     roots: by trace what it was asked as a whole. documents: pairs of id and text, of
     the last list. calls: of a trace that searched with several texts; its query is what
     the trace was asked as a whole."""
-    by_trace: dict[str, list[Retrieval]] = {}
+    by_trace = {}
     for each in sorted(retrievals, key=lambda each: moment(each.ended)):
         by_trace.setdefault(each.trace, []).append(each)
     rows = []
     for trace, of_trace in by_trace.items():
         latest = {each.query: each for each in of_trace}
         is_agent = len(latest) > 1
-        whole = roots.get(trace) or of_trace[0].query
-        rows.append(
-            {
-                "session": of_trace[0].session,
-                "query": whole if is_agent else of_trace[-1].query,
-                "documents": of_trace[-1].documents,
-                "calls": [
-                    {"asked": each.query, "ids": _ids_shown(each.documents)}
-                    for each in latest.values()
-                    if is_agent
-                ],
-                "n_lists": len(of_trace),
-                "is_agent": is_agent,
-            }
-        )
+        calls = [
+            {"asked": each.query, "ids": _ids_shown(each.documents)}
+            for each in latest.values()
+            if is_agent
+        ]
+        first = of_trace[0]
+        last = of_trace[-1]
+        query = (roots.get(trace) or first.query) if is_agent else last.query
+        n_lists = len(of_trace)
+        rows.append((first.session, query, last.documents, calls, n_lists, is_agent))
     columns = ["session", "query", "documents", "calls", "n_lists", "is_agent"]
     table = pd.DataFrame(rows, columns=columns).astype({"is_agent": bool})
-    return with_ids(table)
+    return _with_ids(table)
 
 
 def _ranked(runs):
@@ -127,10 +120,10 @@ def _ranked(runs):
 
 
 def _ids_shown(documents):
-    return [id_ or made_id(text) for id_, text in documents]
+    return [id_ or _made_id(text) for id_, text in documents]
 
 
-def made_id(text: str) -> str:
+def _made_id(text):
     """The id of a document of which only the text was recorded, or ""."""
     return "t" + corpus.short_hash(text) if text else ""
 
@@ -139,17 +132,17 @@ def _texts_of(retrievals):
     """The text of each document that was shown with one: dicts of id: text.
 
     The first has all, the second those whose id was made of the text."""
-    shown: dict[str, str] = {}
-    made: dict[str, str] = {}
+    shown = {}
+    made = {}
     for id_, text in chain(*(each.documents for each in retrievals)):
         if text:
-            shown[id_ or made_id(text)] = text
+            shown[id_ or _made_id(text)] = text
         if text and not id_:
-            made[made_id(text)] = text
+            made[_made_id(text)] = text
     return shown, made
 
 
-def with_ids(table: pd.DataFrame) -> pd.DataFrame:
+def _with_ids(table):
     """Questions of traces with query_id, and where sessions have several, with
     conversation and turn.
 

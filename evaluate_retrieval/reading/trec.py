@@ -18,6 +18,7 @@ from evaluate_retrieval.reading.writing import make_folder, write_text
 # Columns of a line of a run, with tabs between them: the fourth and fifth are numbers.
 RUN_LINE = r"([^\t]*\t){3}([-+]?(\d+(\.\d*)?|\.\d+)(?i:e[-+]?\d+)?\t){2}[^\t]*"
 ROWS_SHOWN = 3
+Ranked = dict[str, list[str]]  # of a run: the ids of each query, best first
 LONGEST_NAME = 100  # bytes of the name of a file, which a disk limits to 255
 
 
@@ -126,7 +127,7 @@ def whole_factor(grades: Iterable[float]) -> int:
     return 1_000
 
 
-def read_trec_run(path: Path, ids: Collection[str] = ()) -> dict[str, list[str]]:
+def read_trec_run(path: Path, ids: Collection[str] = ()) -> Ranked:
     """The rankings of a run, a dict of query id: ids by falling score, then rank.
 
     Lines are TREC's, or have query, document and a rank or a score, as MS MARCO's,
@@ -160,7 +161,7 @@ def read_trec_run(path: Path, ids: Collection[str] = ()) -> dict[str, list[str]]
     return by_score(table, path)
 
 
-def by_score(rows: pd.DataFrame, path: Path) -> dict[str, list[str]]:
+def by_score(rows: pd.DataFrame, path: Path) -> Ranked:
     """The rankings of rows of a run: by falling score, then rank, then their order.
 
     rows: query_id, document, rank and score. A warning as for `read_trec_run`."""

@@ -5,16 +5,12 @@ error, what came after it is told by the rules alone."""
 
 import json
 import warnings
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-import pandas as pd
 
 from evaluate_retrieval.reading import clicks, columns, graded, kinds, shaping
 from evaluate_retrieval.reading.columns import (
     SETTINGS,
-    Settings,
     columns_path,
     flattened,
     read_settings,
@@ -22,9 +18,9 @@ from evaluate_retrieval.reading.columns import (
     sources_in,
 )
 from evaluate_retrieval.reading.files import encodable
-from evaluate_retrieval.reading.listing import LARGEST_SET, Listing, list_files
-from evaluate_retrieval.reading.opening import Table, open_tables, readers
-from evaluate_retrieval.reading.sorting import TABLES, Sorted, Taken
+from evaluate_retrieval.reading.listing import LARGEST_SET, list_files
+from evaluate_retrieval.reading.opening import open_tables, readers
+from evaluate_retrieval.reading.sorting import TABLES, Sorted
 from evaluate_retrieval.words.templates import render
 
 ROWS = 3  # shown of each table
@@ -57,7 +53,7 @@ class Understood:
     columns that say who graded. rows: the first ones, dicts of column: cell. words:
     grades that are no numbers, where columns.toml says no number for them."""
 
-    taken: Taken
+    taken: kinds.Traits
     place: str
     is_read: bool
     sources: dict[str, str]
@@ -136,9 +132,9 @@ def account_of(source: Path) -> Account:
     )
 
 
-def _sorted(listing: Listing, settings: Settings) -> tuple[Sorted, str]:
+def _sorted(listing, settings):
     """The tables of a folder as far as they can be sorted, and the error or ""."""
-    tables = Sorted(listing, settings, notes=list(listing.notes))
+    tables = Sorted(listing, settings)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # who reads the folder shows them
         try:
@@ -148,7 +144,7 @@ def _sorted(listing: Listing, settings: Settings) -> tuple[Sorted, str]:
     return tables, ""
 
 
-def _not_taken(tables: Sorted, settings: Settings) -> list[Taken]:
+def _not_taken(tables, settings):
     """The tables that can be opened, and were not taken as anything."""
     done = {(each.table.path, each.table.sheet) for each in tables.taken}
     named = tables.listing.named
@@ -165,7 +161,9 @@ def _not_taken(tables: Sorted, settings: Settings) -> list[Taken]:
         except ValueError:
             continue  # the error says so, or a note
     return [
-        Taken(of_names.get(table.path) or kinds.kind_of_table(table, settings), table)
+        kinds.Traits(
+            table, of_names.get(table.path) or kinds.kind_of_table(table, settings)
+        )
         for table in opened
         if (table.path, table.sheet) not in done
     ]
@@ -174,15 +172,13 @@ def _not_taken(tables: Sorted, settings: Settings) -> list[Taken]:
 # --- A table ------------------------------------------------------------------------
 
 
-def _understood(
-    taken: Taken, settings: Settings, top: Path, is_read: bool
-) -> Understood:
+def _understood(taken, settings, top, is_read):
     table = taken.table
     place = table.path.relative_to(top).as_posix()
     is_event = taken.kind == "events"
     frame = (clicks.opened_events if is_event else flattened)(table.frame)
     sources = _sources(taken.kind, table, frame, settings)
-    graders: list[str] = []
+    graders = []
     if taken.kind in kinds.JUDGEMENTS:
         by_column, people = graded.graders_in(frame, sources)
         graders = [*(by_column if len(by_column) > 1 else ()), *people.values()]
@@ -195,9 +191,8 @@ def _understood(
     if taken.kind in kinds.JUDGEMENTS and "grade" in sources:
         cells = frame[sources["grade"]].astype(object).fillna("").map(str)
         grades = cells.map(lambda cell: columns.number_in(cell, settings.grades))
-        words = list(
-            cells[~grades.str.fullmatch(graded.GRADE) & (cells != "")].unique()
-        )
+        is_word = ~grades.str.fullmatch(graded.GRADE) & (cells != "")
+        words = list(cells[is_word].unique())
     return Understood(
         taken=taken,
         place=f"{place}, sheet {table.sheet}" if table.sheet else place,
@@ -211,11 +206,9 @@ def _understood(
     )
 
 
-def _sources(
-    kind: str, table: Table, frame: pd.DataFrame, settings: Settings
-) -> dict[str, str]:
+def _sources(kind, table, frame, settings):
     """Which column of a table is which of ours, a dict of ours: theirs."""
-    names: Mapping[str, str] = {}
+    names = {}
     if kind in ("documents", "queries", "runs"):
         names = settings.names(kind)
     elif kind == "judged":
@@ -245,19 +238,14 @@ def quoted(text: str) -> str:
     return written.replace("\x7f", "\\u007f")
 
 
-def _columns_text(
-    tables: list[Understood],
-    listing: Listing,
-    settings: Settings,
-    before: tuple[Sorted, str],
-) -> str:
+def _columns_text(tables, listing, settings, before):
     """A columns.toml with which the folder is read as it is without it.
 
     A name that all tables of a kind share is written, and the others are comments. So
     is a name that would change what is read: each is tried."""
     live = {name: dict(settings.columns.get(name, {})) for name in SETTINGS}
 
-    def is_same(trial: Mapping[str, Mapping[str, str]]) -> bool:
+    def is_same(trial: dict[str, dict[str, str]]) -> bool:
         text = _text_of(tables, trial, settings)
         after = _sorted(listing, settings_in(text, columns_path(listing.top)))
         return after[1] == before[1] and _are_equal(after[0], before[0])
@@ -276,21 +264,21 @@ def _columns_text(
     return _text_of(tables, live, settings)
 
 
-def _are_equal(tables: Sorted, others: Sorted) -> bool:
+def _are_equal(tables, others):
     """Whether the same tables with the same cells came out of two ways of sorting."""
-    sides = [list(each.all()) for each in (tables, others)]
-    are_as_many = all(
-        len(getattr(tables, kind)) == len(getattr(others, kind)) for kind in TABLES
-    )
-    return are_as_many and all(
-        table.path == other.path and table.frame.equals(other.frame)
-        for table, other in zip(*sides, strict=True)
-    )
+    for kind in TABLES:
+        sides = (getattr(tables, kind), getattr(others, kind))
+        if len(sides[0]) != len(sides[1]) or not all(
+            table.path == other.path and table.frame.equals(other.frame)
+            for table, other in zip(*sides, strict=True)
+        ):
+            return False
+    return True
 
 
-def _shared(tables: list[Understood]) -> dict[str, dict[str, str]]:
+def _shared(tables):
     """By part of columns.toml the columns that all its tables call the same."""
-    shared: dict[str, dict[str, str]] = {}
+    shared = {}
     for section in SETTINGS:
         sources = [each.sources for each in tables if each.section == section]
         shared[section] = {
@@ -302,9 +290,7 @@ def _shared(tables: list[Understood]) -> dict[str, dict[str, str]]:
     return shared
 
 
-def _text_of(
-    tables: list[Understood], live: Mapping[str, Mapping[str, str]], settings: Settings
-) -> str:
+def _text_of(tables, live, settings):
     """The text of a columns.toml. live: by part, the names that count."""
     parts = {}
     unused = {}
@@ -321,17 +307,14 @@ def _text_of(
             for name, listed in names.items()
             if listed
         }
-    default = Settings()
     top = {
-        "encoding": (settings.encoding, default.encoding, "cp1252"),
-        "separator": (settings.separator, default.separator, default.separator),
-        "no_answer": (settings.no_answer, default.no_answer, default.no_answer),
-        "documents_are": (settings.are_documents, default.are_documents, "pages"),
+        "encoding": (settings.encoding, None, "cp1252"),
+        "separator": (settings.separator, ";", ";"),
+        "no_answer": (settings.no_answer, "NONE", "NONE"),
+        "documents_are": (settings.are_documents, "", "pages"),
     }
     rows = [
-        Row(name, quoted(example), is_live=False)
-        if value is None or value == usual
-        else Row(name, quoted(value), is_live=True)
+        Row(name, quoted(str(example if value == usual else value)), value != usual)
         for name, (value, usual, example) in top.items()
     ]
     words = dict.fromkeys(word for each in tables for word in each.words)
@@ -352,13 +335,11 @@ def _text_of(
     return text.rstrip() + "\n"
 
 
-def _rows(
-    ours: str, tables: Iterable[Understood], live: Mapping[str, str]
-) -> list[Row]:
+def _rows(ours, tables, live):
     """The lines for one of our columns."""
     if ours in live:
         return [Row(ours, quoted(live[ours]), is_live=True)]
-    files: dict[str, list[str]] = {}
+    files = {}
     for each in tables:
         if ours in each.sources:
             files.setdefault(each.sources[ours], []).append(each.place)

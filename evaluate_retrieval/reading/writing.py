@@ -37,7 +37,7 @@ def csv_text(
     rows: Iterable[Iterable[Any]], quoting: Quoting = csv.QUOTE_MINIMAL
 ) -> str:
     """Rows as CSV, each ended by a \\n; a cell with any line break is quoted."""
-    lines: list[str] = []
+    lines = []
     # the module quotes what is in its line end: with \n a lone \r would stand bare,
     # and every reader ends a row there
     file = SimpleNamespace(write=lines.append)
@@ -46,7 +46,7 @@ def csv_text(
     return "".join(f"{line[:-2]}\n" for line in lines)
 
 
-def table_text(table: pd.DataFrame) -> str:
+def _table_text(table):
     """A table as CSV for people, see `files.text_cell`; no index, "" for NaN."""
     names = [str(name) for name in table]
     # a spreadsheet's columns are told by what stands between the names
@@ -59,14 +59,14 @@ def table_text(table: pd.DataFrame) -> str:
 def write_table(
     table: pd.DataFrame, path: str | Path, keep_former: bool = False
 ) -> None:
-    """Write a table of texts and numbers, see `table_text`, and wait for the disk.
+    """Write a table of texts and numbers, see `_table_text`, and wait for the disk.
 
     keep_former: whether the file that was there stays, with .former behind its name."""
     path = Path(path)
     if keep_former and path.exists():
         former = Path(f"{path.resolve()}.former")
         write_bytes(former, path.read_bytes(), like=path)
-    write_text(path, table_text(table), is_durable=True)
+    write_text(path, _table_text(table), is_durable=True)
 
 
 # --- Whole files -------------------------------------------------------------

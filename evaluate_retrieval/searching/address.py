@@ -117,8 +117,8 @@ def headers_of(asked: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
     sources = [basic, *map(Template, headers.values())]
     names = {name for source in sources for name in source.get_identifiers()}
     values = {name: os.environ.get(name, "").strip() for name in names}
-    for name in names:
-        if not values[name]:
+    for name, value in values.items():
+        if not value:
             raise ValueError(f"the environment has no {name}")
     user = b64encode(basic.substitute(values).encode()).decode()
     headers = {name: Template(headers[name]).substitute(values) for name in headers}

@@ -155,7 +155,7 @@ def embedded(
 
 
 def chunk_scores(
-    documents: utils.Documents, model: embedding.Model = None
+    documents: utils.Documents, model: embedding.Model
 ) -> utils.ScoreFunction:
     """The score function of documents that score as their best chunk.
 
@@ -179,9 +179,7 @@ def chunk_scores(
 
 
 def builder(
-    documents: utils.Documents,
-    vectors: Mapping[str, Vectors],
-    language: str = "english",
+    documents: utils.Documents, vectors: Mapping[str, Vectors], language: str
 ) -> Callable[[Setting], BuiltIn]:
     """A function: a setting -> `BuiltIn`. vectors: a dict of name: `Vectors`."""
 
@@ -251,7 +249,7 @@ def about_time(n_documents: int, n_queries: int, n_settings: int) -> str:
     )
 
 
-def names(models: Iterable[str] = ()) -> list[str]:
+def names(models: Iterable[str]) -> list[str]:
     """The names that searches of ours may have, before any is built. models: names."""
     return [
         MINSEARCH,

@@ -154,7 +154,7 @@ def _runs_onnx():
     return bool(find_spec("onnxruntime") and find_spec("tokenizers"))
 
 
-def model_name(name: Model = None) -> str:
+def model_name(name: Model) -> str:
     """How a model is called in reports: a folder or a name; without one see `embed`."""
     return str(name or vector_settings()["model"] or NAME)
 
@@ -170,7 +170,7 @@ def fetched_models() -> list[str]:
     return sorted(path.parent.name for path in MODELS.glob("*/modules.json"))
 
 
-def _model_files(name=None):
+def _model_files(name):
     """Return the model's folder, or its name on the hub, and the state of its files.
 
     The state changes when the folder's files do. Without files it is the
@@ -210,8 +210,10 @@ def _load_model(folder, _):
             device=vector_settings()["device"],
         )
     except (OSError, ValueError) as error:
-        wanted = f"no model there: {onnx_model.MODEL} with {onnx_model.TOKENIZER}, or"
-        wanted += " one of sentence-transformers"
+        wanted = (
+            f"no model there: {onnx_model.MODEL} with {onnx_model.TOKENIZER}, or one "
+            "of sentence-transformers"
+        )
         advice = "`make models` brings three"
         raise onnx_model.ModelError(folder, wanted, advice=advice) from error
     model.preprocess = _one_at_a_time(model.preprocess)
@@ -261,7 +263,8 @@ def embed(
     vectors = _exchange(keys.values(), {})
     new = [text for text in keys if keys[text] not in vectors]
     if new:  # else no model is loaded
-        lengths = _lengths(new, model)
+        loaded = embedding_model(model)
+        lengths = _lengths(new, loaded)
         # where no terminal or notebook can redraw a bar, it is a line now and then
         redraws = sys.stderr.isatty() or "ipykernel" in sys.modules
         with tqdm(
@@ -273,7 +276,7 @@ def embed(
             mininterval=0.1 if redraws else LINE_SECONDS,
             bar_format=None if redraws else "{l_bar}{bar:20}{r_bar}\n",
         ) as bar:
-            for batch, encoded in _encode(new, lengths, model, role):
+            for batch, encoded in _encode(new, lengths, loaded, role):
                 made = dict(zip(map(keys.get, batch), encoded, strict=True))
                 _exchange([], made)
                 vectors |= made
@@ -316,14 +319,13 @@ def _look_up(texts, **_):
     return np.array(rows, np.float32).reshape(-1, dimension)
 
 
-def _encode(texts, lengths, name, role):
+def _encode(texts, lengths, model, role):
     """Yield some of the texts and their unit vectors, until all are encoded.
 
     lengths: see `_lengths`.
     On a processor each core encodes a batch of its own. This is faster than
     all cores on one batch. Without EMBEDDING_DEVICE, sentence-transformers
     takes a GPU where there is one."""
-    model = embedding_model(name)
     encode = partial(getattr(model, f"encode_{role}"), normalize_embeddings=True)
     batches = _batches(texts, lengths)
     with _pool_for(model) as pool:
@@ -380,7 +382,7 @@ def _batches(texts, lengths):
 
 def _lengths(texts, model):
     """About how many characters the model reads of each text, {text: number}."""
-    longest = 4 * (getattr(embedding_model(model), "max_seq_length", None) or 1_000)
+    longest = 4 * (getattr(model, "max_seq_length", None) or 1_000)
     return {text: min(len(text), longest) for text in texts}
 
 
@@ -388,9 +390,7 @@ def _exchange(keys, new):
     """`_exchanged`; a warning says so where another process has the file for long."""
     try:
         return _exchanged(keys, new, locks.IN_SILENCE)
-    except sqlite3.OperationalError as error:
-        if getattr(error, "sqlite_errorcode", 0) & 255 != sqlite3.SQLITE_BUSY:
-            raise
+    except sqlite3.OperationalError:
         path = vector_settings()["store"]
         log.warning("%s: another process has it; this one waits a minute", path)
         return _exchanged(keys, new, 60)

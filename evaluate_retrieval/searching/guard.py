@@ -30,34 +30,28 @@ def watch() -> None:
     """Kill the groups of processes that are left when no more lines come.
 
     A line has + and the number of a group that was started, or - and that of one that
-    was ended. An empty one says nothing."""
+    was ended."""
     parent = os.getppid()
     groups: set[int] = set()
     rest = b""
     while True:
+        # before the wait: what it wrote at last is read, and what it was just starting
+        # has come into its group
+        is_gone = os.getppid() != parent
         if not select.select([0], [], [], LOOK_EVERY)[0]:
-            if os.getppid() == parent:
-                continue
-            break
+            if is_gone:
+                break
+            continue
         content = os.read(0, 65_536)
         if not content:
             break
         *lines, rest = (rest + content).split(b"\n")
-        groups = left_of(groups, lines)
+        for line in lines:
+            change = groups.add if line.startswith(b"+") else groups.discard
+            change(int(line[1:]))
     for group in groups:
         with suppress(OSError):  # all of it has ended
             os.killpg(group, signal.SIGKILL)
-
-
-def left_of(groups: set[int], lines: list[bytes]) -> set[int]:
-    """The groups after some lines."""
-    left = set(groups)
-    for line in filter(None, lines):
-        if line.startswith(b"+"):
-            left.add(int(line[1:]))
-        else:
-            left.discard(int(line[1:]))
-    return left
 
 
 if __name__ == "__main__":

@@ -202,8 +202,11 @@ def _settings(path):
 
 def _pooling(settings):
     """How vectors of word pieces become one, by the older keys or by the newer one."""
-    older = [name for name, is_so in settings.items() if is_so is True]
-    older = [name for name in older if name.startswith("pooling_mode_")]
+    older = [
+        name
+        for name, is_so in settings.items()
+        if is_so is True and name.startswith("pooling_mode_")
+    ]
     names = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean"}
     by_older = "+".join(names.get(name, name) for name in older)
     return settings.get("pooling_mode") or by_older or "mean"

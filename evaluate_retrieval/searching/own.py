@@ -5,7 +5,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,7 @@ WENT += ["repeated ids", "foreign ids", "p50 ms", "p95 ms"]  # columns of `how_i
 log = logging.getLogger(__name__)
 
 
+@dataclass(eq=False)
 class Search:
     """A search of your own, or a run: queries and k to an array of ids, (n_queries, k).
 
@@ -35,19 +36,15 @@ class Search:
     ids" and "foreign ids". All three grow as queries are asked. repeats: other runs of
     the same system, see `repeats.as_systems`."""
 
+    name: str
+    documents_of: Mapping[str, str]
+    program: Program | None = None
+    answers: dict[str, process.Answer] = field(default_factory=dict)
+    is_unsure: bool = False  # whether more may come than was asked
+    placed: dict[str, list[str]] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+    repeats: list["Search"] = field(default_factory=list)
     origin = "own"
-
-    def __init__(
-        self, name: str, documents_of: Mapping[str, str], program: Program | None = None
-    ):
-        self.name = name
-        self.documents_of = documents_of
-        self.program = program
-        self.answers = {}
-        self.is_unsure = False  # whether more may come than was asked
-        self.placed = {}
-        self.counts = Counter()
-        self.repeats: list[Search] = []
 
     def __call__(self, queries: utils.Queries, k: int = 100) -> utils.Rankings:
         return utils.pad([ids or [] for ids in self.find(queries)], k)
@@ -116,14 +113,6 @@ class Search:
             self.counts.clear()
 
     @property
-    def n_empty(self) -> int:
-        """For how many of the queries that were ranked it finds nothing."""
-        failed = self.errors
-        return sum(
-            not any(ids) for id_, ids in self.placed.items() if id_ not in failed
-        )
-
-    @property
     def errors(self) -> dict[str, str]:
         """The error of each query that failed, in words: a dict by query_id."""
         return {
@@ -157,9 +146,6 @@ class Search:
         ids = [id_ for ids in rankings.values() for id_ in ids]
         foreign = [id_ for id_ in ids if id_ not in self.documents_of]
         return len(foreign) <= FOREIGN * len(ids)
-
-    def _rises(self, id_):
-        return id_ in self.answers and self.answers[id_].rises
 
     def place(self, rankings: Mapping[str, Sequence[str]]) -> None:
         """Keep rankings with "" for an id that stands before, or is of no document.
@@ -199,8 +185,8 @@ class Search:
                 raise utils.InputError(self.name, problem, advice=advice)
             warning = f"{self.name}: {problem}. They count as not relevant"
             warnings.warn(warning, stacklevel=4)
-        rising = [id_ for id_ in rankings if self._rises(id_)]
-        if rising:
+        answers = self.answers
+        if rising := [id_ for id_ in rankings if id_ in answers and answers[id_].rises]:
             warnings.warn(
                 f"{self.name}: scores rise in {len(rising):,} of {len(rankings):,} "
                 f"rankings, as of query {rising[0]!r:.100}. Results are taken as they "
@@ -249,10 +235,11 @@ def own_searches(
     context. ValueError names the file or the search that cannot be used."""
     documents_of = {document["id"]: document["id"] for document in folder.documents}
     documents_of |= folder.chunks
+    runs = {
+        f"run: {name}": _of_run(name, folder, queries, documents_of)
+        for name in folder.runs
+    }
     own = {}
-    runs = {}
-    for name in folder.runs:
-        runs[f"run: {name}"] = _of_run(name, folder, queries, documents_of)
     with process.Loop() as loop:
         for program in programs_of(searching, loop):
             name = program.name
@@ -302,7 +289,8 @@ def went(search: Search) -> Went:
     has none. Nor has one that finds nothing for any query, as where its index is
     empty."""
     errors = search.errors
-    n_empty = search.n_empty
+    lists = [ids for id_, ids in search.placed.items() if id_ not in errors]
+    n_empty = sum(not any(ids) for ids in lists)
     n_ranked = len(search.placed)
     failed_often = len(errors) > MOST_FAILED * len(search.answers)
     return Went(
@@ -373,15 +361,15 @@ def how_it_went(searches: Mapping[str, Search]) -> pd.DataFrame:
         for number, run in enumerate(search.repeats, 2):
             runs[f"{name}, run {number}"] = run
     for name, search in runs.items():
+        how = went(search)
         if search.counts["queries"]:
-            rows[name] = dict(search.counts) | {"find nothing": search.n_empty}
+            rows[name] = dict(search.counts) | {"find nothing": how.n_empty}
         if search.answers:  # of a program, and asked
             times = search.milliseconds
-            errors = search.errors
             rows[name] |= {
-                "failed": len(errors),
-                "share failed": len(errors) / len(times),
-                "first error": next(iter(errors.values()), ""),
+                "failed": how.n_failed,
+                "share failed": how.n_failed / how.n_asked,
+                "first error": how.first,
                 "p50 ms": np.percentile(times, 50),
                 "p95 ms": np.percentile(times, 95),
             }

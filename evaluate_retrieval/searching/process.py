@@ -13,14 +13,16 @@ import logging
 import os
 import select
 import signal
+import subprocess
 import sys
 import time
 from asyncio.subprocess import PIPE
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from evaluate_retrieval.searching import call_files, guard, returned, serve
 
@@ -28,6 +30,7 @@ TRIES = 2  # so often a query that fails is asked
 START_SECONDS = 60  # seconds at least that a process may take to load a model
 IN_A_ROW = 8  # queries without an answer, and the search is given up
 LONGEST_LINE = 64_000_000  # bytes
+HAS_GROUPS = hasattr(os, "killpg")  # of processes; Windows has none
 SECONDS_TO_END = 1  # that a program has at least, when no more queries come
 TELL_EVERY = 10  # seconds between lines that say how many queries were asked
 WRITES = 'write {"ids": […]} in one line for each query, and all else to standard error'
@@ -67,9 +70,17 @@ class Loop:
         self.processes = []
         self.guard: Any = None  # is started with the first process
         # a daemon: an error elsewhere ends Python, whatever still runs in the loop
-        self.thread = Thread(target=self.loop.run_forever, daemon=True)
+        self.thread = Thread(target=self._run, daemon=True)
         self.thread.start()
         return self
+
+    def _run(self):
+        if HAS_GROUPS:
+            # what is started here inherits it: a program in the background that asks
+            # the terminal gets an error, where it would be stopped and never answer
+            terminal = {signal.SIGTTIN, signal.SIGTTOU}
+            signal.pthread_sigmask(signal.SIG_BLOCK, terminal)
+        self.loop.run_forever()
 
     def run(self, coroutine: Coroutine) -> Any:
         """What a coroutine returns."""
@@ -85,14 +96,14 @@ class Loop:
         is_ours: bool = False,
     ) -> list["Process"]:
         """n processes of a command, a list; see `Process`."""
-        options = {"folder": folder, "is_ours": is_ours, "tell_guard": self._tell_guard}
-        new = [Process(command, timeout, paths, **options) for _ in range(n)]
+        given = command, timeout, paths, folder, is_ours, self._tell_guard
+        new = [Process(*given) for _ in range(n)]
         self.processes += new
         return new
 
     def _tell_guard(self, text):
         """Tell the guard of a group of processes, see `guard.watch`."""
-        if not hasattr(os, "killpg"):  # on Windows there are no such groups
+        if not HAS_GROUPS:
             return
         with suppress(OSError):  # it cannot be started, or somebody has ended it
             if self.guard is None:
@@ -125,6 +136,7 @@ class UnreadableError(returned.FormError):
     """A line that may be no answer at all, or one to another query."""
 
 
+@dataclass(eq=False)
 class Process:
     """A process of a command, which is started when a query is asked.
 
@@ -139,36 +151,30 @@ class Process:
     always. excess: what was written beyond a line for each query, in words. Then it is
     unknown which answer belongs to which query."""
 
-    def __init__(
-        self,
-        command: list[str],
-        timeout: float,
-        paths: Mapping[str, str],
-        *,
-        folder: Path | None = None,
-        is_ours: bool = False,
-        tell_guard: Callable[[str], object] = str,
-    ):
-        self.command = command
-        self.timeout = timeout
-        self.paths = paths
-        self.folder = folder
-        self.is_ours = is_ours
-        self.echoes = is_ours
-        self.tell_guard = tell_guard
-        self.start_seconds = max(START_SECONDS, 10 * timeout)
-        self.process: Any = None  # of asyncio, while one runs
-        self.printed = ""
-        self.has_answered = False
-        self.slowest = 0.0
-        self.last: Any = None  # a message, and the ids that answered it
-        self.former: Any = None  # the same, of a process that broke down
-        self.excess = ""
+    command: list[str]
+    timeout: float
+    paths: Mapping[str, str]
+    folder: Path | None
+    is_ours: bool
+    tell_guard: Callable[[str], object]
+    process: Any = None  # of asyncio, while one runs
+    leader: Any = None  # of its group, while it has one
+    printed: str = ""
+    has_answered: bool = False
+    slowest: float = 0.0
+    last: Any = None  # a message, and the ids that answered it
+    former: Any = None  # the same, of a process that broke down
+    excess: str = ""
+
+    def __post_init__(self):
+        self.echoes = self.is_ours
+        self.start_seconds = max(START_SECONDS, 10 * self.timeout)
 
     async def start(self) -> None:
         """Start the process. FormError where that is impossible."""
-        self.tell_guard("")  # so that the guard is there first
         try:
+            if HAS_GROUPS:
+                self._lead()
             self.process = await asyncio.create_subprocess_exec(
                 *self.command,
                 stdin=PIPE,
@@ -176,14 +182,29 @@ class Process:
                 stderr=PIPE,
                 cwd=self.folder,
                 limit=LONGEST_LINE,
-                start_new_session=True,  # a group, which can be killed as a whole
+                process_group=self.leader and self.leader.pid,
             )
         except OSError as error:
+            await self.end()
             raise returned.FormError(f"cannot be started: {error}") from error
-        self.tell_guard(f"+{self.process.pid}")
         self.is_new = True
         self.last = None
         self.shown = asyncio.create_task(self._show(self.process.stderr))
+
+    def _lead(self):
+        """Start a group, which can be killed as a whole, and tell the guard of it.
+
+        The program comes into it when the guard knows it: so it is not left behind if
+        this process is killed while it starts it. What leads the group ends by itself
+        when this process is gone."""
+        self.leader = subprocess.Popen(
+            ["/bin/sh", "-c", "read end"],
+            stdin=PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            process_group=0,
+        )
+        self.tell_guard(f"+{self.leader.pid}")
 
     async def _show(self, stream):
         """Pass on what the process prints as standard error."""
@@ -426,17 +447,21 @@ class Process:
         """Kill the process and what it has started, if there is one."""
         process = self.process
         self.process = None
+        if self.leader:
+            with suppress(OSError):
+                os.killpg(self.leader.pid, signal.SIGKILL)
+            self.leader.communicate()
+            self.tell_guard(f"-{self.leader.pid}")
+            self.leader = None
         if process is None:
             return
-        with suppress(OSError):  # nothing is left to kill
-            if hasattr(os, "killpg"):
-                os.killpg(process.pid, signal.SIGKILL)
-            else:
+        if process.returncode is None:
+            # on its own, where the system has no groups, or it has left that of ours
+            with suppress(OSError):
                 process.kill()
         with suppress(TimeoutError):
             await asyncio.wait_for(process.wait(), 1)
         process._transport.close()  # what has left the group may hold the pipes
-        self.tell_guard(f"-{process.pid}")
 
 
 def _short(content):
@@ -456,48 +481,6 @@ def answer_in(
     return Answer(error=None, milliseconds=milliseconds, has_price=has_price, **answer)
 
 
-class Asked(Protocol):
-    """What is asked: a `Process`, or a function of this process."""
-
-    excess: str
-
-    async def answer(self, message: dict) -> Answer:
-        """The `Answer` to a message."""
-
-    async def confirm(self) -> None:
-        """See whether more comes than was asked."""
-
-
-async def answers_from(
-    processes: Sequence[Asked],
-    messages: dict[str, dict],
-    tell: Callable[[int], None],
-    ask: Callable,
-) -> dict[str, Answer]:
-    """The answers to messages, a dict of key: `Answer`. processes: share them.
-
-    ask: returns what one of them answers to a message.
-    tell: see `while_telling`, with the number of answers so far. They end after
-    IN_A_ROW messages that got no answer; then the last one has none either. They end,
-    too, where a process has excess."""
-    answers = {}
-    # one iterator for all: whichever process is free takes the next message
-    keys = iter(messages)
-    in_a_row = 0
-
-    async def work(process: Asked) -> None:
-        nonlocal in_a_row
-        for key in keys:
-            answers[key] = answer = await ask(process, messages[key])
-            in_a_row = in_a_row + 1 if isinstance(answer.error, OSError) else 0
-            if in_a_row >= IN_A_ROW or excess_of(processes):
-                return
-
-    works = asyncio.gather(*map(work, processes))
-    await while_telling(works, lambda: tell(len(answers)))
-    return answers
-
-
 async def while_telling(work: Awaitable, tell: Callable[[], object]) -> Any:
     """What is awaited. Meanwhile tell is called every TELL_EVERY seconds."""
 
@@ -511,14 +494,3 @@ async def while_telling(work: Awaitable, tell: Callable[[], object]) -> Any:
         return await work
     finally:
         telling.cancel()
-
-
-async def confirmed(processes: Sequence[Asked]) -> str:
-    """Confirm all processes, see `Process.confirm`: the excess of one, or ""."""
-    await asyncio.gather(*(process.confirm() for process in processes))
-    return excess_of(processes)
-
-
-def excess_of(processes: Sequence[Asked]) -> str:
-    """The excess of a process, or ""."""
-    return next((process.excess for process in processes if process.excess), "")

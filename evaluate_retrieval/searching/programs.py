@@ -8,7 +8,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
@@ -48,6 +48,7 @@ class Searching:
     paths: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass
 class Function:
     """A Python function of this process, which is asked as a `Process` is.
 
@@ -55,21 +56,16 @@ class Function:
     the thread ends with the process. function: of a query, see `serve.of_query`.
     paths: see `returned.ids_of`."""
 
-    excess = ""  # an answer is what was returned
-
-    def __init__(self, function, timeout, paths):
-        self.function = function
-        self.timeout = timeout
-        self.paths = paths
+    function: Callable
+    timeout: float
+    paths: dict[str, str]
+    excess: str = ""  # an answer is what was returned
 
     def _answered(self, message):
         """The answer as a program would write it, and read again: a dict."""
         query = {name: message[name] for name in message if name != serve.SEARCH}
-        loop = asyncio.new_event_loop()
-        try:
+        with closing(asyncio.new_event_loop()) as loop:
             return serve.answer_by(self.function, query, loop, self.paths)
-        finally:
-            loop.close()
 
     async def confirm(self) -> None:
         """Nothing is left to come."""
@@ -115,68 +111,80 @@ async def _in_a_thread(function, argument):
     return await outcome
 
 
+Asked = process.Process | Function
+
+
+async def _in_parallel(works):
+    await asyncio.gather(*works)
+
+
+@dataclass
 class Program:
     """The processes of a search, and the loop in which they live.
 
     rate: so many queries a second are asked at most."""
 
-    def __init__(
-        self,
-        name: str,
-        processes: Sequence[process.Asked],
-        loop: process.Loop,
-        rate: float = inf,
-    ):
-        self.name = name
-        self.processes = processes
-        self.pause = 1 / rate
-        self.turn = 0.0  # when the next query may be asked
-        self.loop = loop
+    name: str
+    processes: Sequence[Asked]
+    loop: process.Loop
+    rate: float = inf
+    turn: float = 0.0  # when the next query may be asked
 
     @property
     def excess(self) -> str:
         """What makes all answers unsure, see `process.Process`, or ""."""
-        return process.excess_of(self.processes)
+        return next((asked.excess for asked in self.processes if asked.excess), "")
 
     def confirmed(self) -> str:
         """The excess, after it is certain that no more can come."""
-        return self.loop.run(process.confirmed(self.processes))
+        self.loop.run(_in_parallel(asked.confirm() for asked in self.processes))
+        return self.excess
 
     def answers(self, messages: dict[str, dict]) -> dict[str, process.Answer]:
-        """The answers to messages, see `process.answers_from`.
+        """The answers to messages, a dict of key: `Answer`.
 
-        A bar says how it goes, or where it cannot be drawn the log."""
+        A bar says how it goes, or where it cannot be drawn the log. They end after
+        process.IN_A_ROW messages that got no answer; then the last one has none either.
+        They end, too, where there is an excess."""
         started = time.monotonic()
         bar = bar_of(len(messages), self.name)
+        answers = {}
+        # one iterator for all: whichever process is free takes the next message
+        keys = iter(messages)
+        in_a_row = 0
 
-        async def ask(asked: process.Asked, message: dict) -> process.Answer:
-            answer = await self._ask(asked, message)
-            bar.update()
-            return answer
+        async def work(asked: Asked) -> None:
+            nonlocal in_a_row
+            for key in keys:
+                answers[key] = answer = await self._ask(asked, messages[key])
+                bar.update()
+                in_a_row = in_a_row + 1 if isinstance(answer.error, OSError) else 0
+                if in_a_row >= process.IN_A_ROW or self.excess:
+                    return
 
-        def tell(n: int) -> None:
-            if n and not bar.disable:
-                return
+        def tell() -> None:
             took = time.monotonic() - started
-            if n:
+            if not answers:
+                log.info("%s: no answer yet, after %.0f s", self.name, took)
+            elif bar.disable:
+                n = len(answers)
                 seconds = took / n * (len(messages) - n)
                 line = "%s: %d of %d queries asked, about %.0f s left"
                 log.info(line, self.name, n, len(messages), seconds)
-            else:
-                log.info("%s: no answer yet, after %.0f s", self.name, took)
 
         with bar:
-            asking = process.answers_from(self.processes, messages, tell, ask)
-            return self.loop.run(asking)
+            works = _in_parallel(map(work, self.processes))
+            self.loop.run(process.while_telling(works, tell))
+        return answers
 
-    async def _ask(self, asked: process.Asked, message: dict) -> process.Answer:
+    async def _ask(self, asked: Asked, message: dict) -> process.Answer:
         """The `Answer` to a message, at its turn. Where a server asks to wait, all do,
         and that is no time of the query."""
         waited = 0.0
         while True:
             now = time.monotonic()
             turn = max(self.turn, now)
-            self.turn = turn + self.pause
+            self.turn = turn + 1 / self.rate
             await asyncio.sleep(turn - now)
             answer = await asked.answer(message)
             if not isinstance(answer.error, returned.BusyError):
@@ -221,25 +229,18 @@ def programs_of(searching: Searching, loop: process.Loop) -> Iterator[Program]:
         try:
             request = address.request_of(name, table)
             paths = request.get("paths", searching.paths)
-            words = _words_of(request, paths)
+            is_ours = "url" in request
+            # a program of ours asks an address: so both speak one protocol
+            words = [sys.executable, ASK, json.dumps(request), json.dumps(paths)]
+            if not is_ours:
+                words = shlex.split(request["command"])
         except ValueError as error:
             place = (file, f"{name}: {error}") if file else (name, str(error))
             raise utils.InputError(*place) from error
         processes = processes_of(
-            words,
-            paths=paths,
-            folder=file.parent if file else None,
-            is_ours="url" in request,
+            words, paths=paths, folder=file.parent if file else None, is_ours=is_ours
         )
         yield Program(name, processes, loop, request.get("rate", inf))
-
-
-def _words_of(request, paths):
-    """The words that start a program of yours, or ours that asks an address: so both
-    speak one protocol. ValueError where a quote is open."""
-    if "command" in request:
-        return shlex.split(request["command"])
-    return [sys.executable, ASK, *map(json.dumps, [request, paths])]
 
 
 def _tables_in(path):

@@ -7,7 +7,7 @@ named as what to ship."""
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from copy import copy
+from dataclasses import replace
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.searching.names import full_names, named
@@ -39,8 +39,8 @@ def as_systems(
             advice = "name it otherwise"
             raise utils.InputError(problem=problem, option="[repeats]", advice=advice)
         first, *others = (searches[each] for each in names)
-        merged[name] = copy(first)  # which keeps what it was asked, and stays one run
-        merged[name].repeats = others
+        # which keeps what it was asked, and stays one run
+        merged[name] = replace(first, repeats=others)
         line = "%s is the mean of %d runs: %s. Files and pages show the first's lists"
         log.info(line, name, len(names), ", ".join(names))
     return merged
@@ -51,8 +51,8 @@ def asked_again(searches: Mapping[str, Search], n: int) -> dict[str, Search]:
     merged = dict(searches)
     for name, search in searches.items() if n > 1 else ():
         if search.program and not search.repeats:
-            merged[name] = copy(search)
-            merged[name].repeats = [_another(search) for _ in range(n - 1)]
+            again = [_another(search) for _ in range(n - 1)]
+            merged[name] = replace(search, repeats=again)
     return merged
 
 

@@ -98,7 +98,7 @@ def ids_of(results: Any, paths: Mapping[str, str] = NO_PATHS) -> list[str]:
 
 
 def read_of(
-    results: Any, paths: Mapping[str, str] = NO_PATHS
+    results: Any, paths: Mapping[str, str]
 ) -> tuple[list[str], dict[str, list[str]], list[Any]]:
     """The ids of `ids_of`, those that lie elsewhere in the results, and the scores.
 
@@ -167,11 +167,11 @@ def answer_of(results: Any, paths: Mapping[str, str] = NO_PATHS) -> dict[str, An
     try:
         if isinstance(results, Mapping) and "calls" in results:
             several = list(listed(results["calls"]))
-            costs = any(map(has_price, [results, *several]))
-            answer = {"calls": calls_of(several, paths)}
-            tokens = tokens_in([results]) or tokens_in(answer["calls"])
-            answer = {**answer, **tokens}
-            return {**answer, "price": True} if costs else answer
+            calls = calls_of(several, paths)
+            answer = {"calls": calls, **(tokens_in([results]) or tokens_in(calls))}
+            if any(map(has_price, [results, *several])):
+                answer["price"] = True
+            return answer
         ids, elsewhere, scores = read_of(results, paths)
     except RecursionError:
         raise FormError("what it returned is nested too deeply") from None
@@ -192,7 +192,7 @@ def answer_of(results: Any, paths: Mapping[str, str] = NO_PATHS) -> dict[str, An
 
 def has_price(answer: Any) -> bool:
     """Whether an answer or a call says what it costs, and that is something."""
-    return any(bool(part(answer, name)) for name in PRICES)
+    return any(part(answer, name) for name in PRICES)
 
 
 def tokens_in(answers: Iterable[Any]) -> dict[str, float]:
@@ -222,7 +222,7 @@ def listed(results: Any) -> Iterable:
         inner = part(results, name)
         if inner is not None and not callable(inner):
             return inner_list(name, inner)
-    if is_dict and results and are_scores(results.values()):
+    if is_dict and results and all(isinstance(n, Number) for n in results.values()):
         if results.keys() <= COUNTS:
             raise FormError(f"it returned {in_short(results)}: counts, and no ids")
         return sorted(results.items(), key=itemgetter(1), reverse=True)
@@ -256,11 +256,6 @@ def inner_list(name: str, inner: Any) -> Iterable:
     return listed(inner)
 
 
-def are_scores(values: Iterable[object]) -> bool:
-    """Whether all are numbers."""
-    return all(isinstance(value, Number) for value in values)
-
-
 def part(result: object, name: str) -> Any:
     """The key of a dict, or the attribute of an object, or None."""
     if isinstance(result, Mapping):
@@ -274,24 +269,19 @@ def is_id(value: object) -> bool:
 
 
 def places_of(result: object) -> dict[str, str]:
-    """The ids of a result, by where they lie, the likeliest first: see `places_in`.
+    """The ids of a result, by where they lie, the likeliest first.
 
-    A result may be an id. FormError where there is none."""
+    A result may be an id, a pair or a row that begins with one, or what has one, see
+    IDS and INSIDE. FormError where there is none."""
     if is_id(result):
         return {"": str(result)}
-    if places := places_in(result):
-        return places
-    raise FormError(f"there is no id in {in_short(result)}; {GIVES}")
-
-
-def places_in(result: object) -> dict[str, str]:
-    """The ids in a result that is none itself: of a pair or a row that begins with an
-    id, or of what has an id, see IDS and INSIDE. By path, the likeliest first."""
     if isinstance(result, Sequence) and result and not isinstance(result, NO_LISTS):
         return places_of(result[0])
     places = dict(places_under(result, "", DEEPEST))
+    if not places:
+        raise FormError(f"there is no id in {in_short(result)}; {GIVES}")
     likely = {path: places[path] for path in places if path.split(".")[-1] in IDS}
-    return {**likely, **places}
+    return likely | places
 
 
 def places_under(result: object, path: str, depth: int) -> Iterator[tuple[str, str]]:

@@ -99,7 +99,7 @@ def answer_by(
     search: Callable,
     query: dict,
     loop: asyncio.AbstractEventLoop,
-    paths: Mapping[str, str] = returned.NO_PATHS,
+    paths: Mapping[str, str],
 ) -> dict:
     """What a search answers to a query, or its error: a dict. loop: for coroutines."""
     try:

@@ -13,6 +13,8 @@ def headline(decision: Any) -> str:
     """What a decision comes to, for the top of a page."""
     if decision.verdict != "undecided":
         return _first_words(decision)
+    if decision.name is None:
+        return "Not decided: no search keeps your limits"
     action = "keep" if decision.incumbent else "take"
     return f"Not decided: {action} “{_short_name(decision)}” for now"
 
@@ -35,9 +37,9 @@ def says(decision: Any) -> str:
 
 def why(decision: Any) -> str:
     """A decision in words, without its first ones, which are a headline."""
-    leaks = [leak(name, n, decision.n) for name, n in decision.leaks.items()]
-    remarks = warnings(decision)[len(leaks) :]
-    parts = [*leaks, reason(decision), *details(decision), *remarks]
+    remarks = warnings(decision)
+    n = len(decision.leaks)  # these go before all else
+    parts = [*remarks[:n], reason(decision), *details(decision), *remarks[n:]]
     return " ".join(filter(None, parts))
 
 
@@ -51,8 +53,8 @@ def _of_decision(decision, part):
     row = decision.row if decision.rival else {"why": "same"}
     if row["why"] != "same" and (row["n_lost"] or decision.verdict == "ship"):
         losses = lost_much(row, decision.rival, len(decision.table))
-    facts = {"decision": decision, "few": FEW, "units": UNITS, "losses": losses}
-    return line_of("decision.txt.j2", part=part, **facts)
+    facts = {"decision": decision, "row": row, "few": FEW, "units": UNITS}
+    return line_of("decision.txt.j2", part=part, losses=losses, **facts)
 
 
 def warnings(decision: Any) -> list[str]:

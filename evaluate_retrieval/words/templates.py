@@ -25,6 +25,19 @@ def _signed(value, decimals=3):
     return f"{0:.{decimals}f}" if not float(text) else text.replace("-", "−")
 
 
+def _number(value, decimals=3):
+    """A value as text, with so many decimals."""
+    return f"{value:.{decimals}f}"
+
+
+def _interval(row):
+    """A difference as text, and its interval if there is one: at most 1 from 0."""
+    middle = _signed(row["difference"])
+    low = max(row["low"], -1)
+    high = min(row["high"], 1)
+    return middle if low != low else f"{middle} ({_signed(low)} to {_signed(high)})"
+
+
 def chance(p: float) -> str:
     """A p value as text."""
     return "below 0.001" if p < 0.001 else f"{p:.3f}"
@@ -53,6 +66,9 @@ def templates() -> Any:
         "ids": _ids,
         "percent": _percent,
         "signed": _signed,
+        "number": _number,
+        "gain": "{:+.3f}".format,
+        "interval": _interval,
         "chance": chance,
         "beside": beside,
         "thousands": "{:,}".format,

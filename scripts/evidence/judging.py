@@ -6,7 +6,6 @@ tables of docs/evidence/verdicts.md. Queries are drawn with replacement from tho
 known. People then judge 100 pairs at a time, as `next_pairs.judge_next` asks, and a
 verdict is given after each, until it ships or keeps or nothing is left."""
 
-import argparse
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from evaluate_retrieval.measuring import gains, intervals, looks, plan, scored, 
 from evaluate_retrieval.words.constants import MARGIN
 
 sys.path.append(str(Path(__file__).parents[1]))  # so that `evidence` is found
-from evidence import people
+from evidence import people, simulated
 
 SEED = 80
 DRAWS = 2_000
@@ -33,7 +32,6 @@ AT_ONCE = 100  # pairs that people judge between two looks
 SECONDS = 20  # to judge a pair
 PAIR = "words", "stems"  # the two searches whose lists are swapped
 THIRD = "topics"
-OF_LIBRARY = (0.0, 140), (0.0, 300), (0.01, 140)  # gains and queries of its own loop
 SCHEMES = {  # whose first ten are judged before the first look
     "nobody's": (),
     "both": ("candidate", "incumbent"),
@@ -127,6 +125,14 @@ def _gain(queries, ranked):
     return measured.gain("candidate", "incumbent").to_numpy()
 
 
+def either_way(ranked, swapped, pair=PAIR, roles=("candidate", "incumbent")):
+    """The rankings of the first role and the second, where some are swapped."""
+    turned = np.array(swapped, dtype=bool)[:, None]
+    first, second = (ranked[name] for name in pair)
+    lists = np.where(turned, second, first), np.where(turned, first, second)
+    return dict(zip(roles, lists, strict=True))
+
+
 def drawn(rng, chance, n):
     """n numbers of queries, and whether the lists of each are swapped."""
     rows = rng.integers(len(chance), size=n)
@@ -134,23 +140,24 @@ def drawn(rng, chance, n):
 
 
 def judged_to_the_end(known, rows, swapped, looked=None):
-    """Judge until a verdict: its kind, the gain that is seen, pairs, and queries.
+    """Judge until a verdict: its kind, the gain that is seen, and pairs.
 
-    The same as `by_the_library`, but for the verdicts on nearly all, see there: each
-    look takes the first queries, which are complete."""
+    Each look takes the first queries, which are complete. The command also gives a
+    verdict once nearly all first results of both are judged, where two estimates
+    agree: test_evidence_judging.py compares both."""
     n = len(rows)
     needed = known.first[swapped, rows].cumsum()
     last = needed[-1] + known.rest[swapped, rows].cumsum()
     gain = known.gain[swapped, rows]
     after = known.after[swapped, rows]
     spent = 0.0
-    for judged in _numbers_of_pairs(last[-1]):
+    for judged in numbers_of_pairs(last[-1]):
         n_complete = int(np.searchsorted(needed, judged, side="right"))
         share = n_complete / n
         values = gain[:n_complete]
         if share == 1:
             values = np.where(last <= judged, after, gain)
-        errors = _level(looks.SHIP, share, spent), _level(looks.KEEP, share, spent)
+        errors = errors_at(share, spent)
         verdict = _verdict(values, errors)
         seen = values.mean() if n_complete else 0.0
         if looked is not None:
@@ -158,39 +165,34 @@ def judged_to_the_end(known, rows, swapped, looked=None):
         if verdict:
             break
         spent = share if share < 1 else spent
-    return {
-        "verdict": verdict,
-        "seen": seen,
-        "pairs": min(judged, last[-1]),
-        "queries": n_complete,
-    }
+    return {"verdict": verdict, "seen": seen, "pairs": min(judged, last[-1])}
 
 
-def _numbers_of_pairs(most):
+def numbers_of_pairs(most):
     """How many pairs are judged at each look; at the last one all are."""
     return [*range(0, int(most), AT_ONCE), int(most)]
 
 
 @cache
-def _level(error, share, spent):
-    """`looks.level`, of a look at a share of the queries, after one at another."""
+def errors_at(share, spent):
+    """What a look may spend at a share of the queries, after one at another: a pair."""
     earlier, now = (
         looks.Look(1, "", "", {"candidate": each}) for each in (spent, share)
     )
-    return looks.level(error, [earlier], now, "candidate")
+    return looks.errors_of([earlier], now)["candidate"]
 
 
 def _verdict(values, errors):
     """What `gains.gains_table` says of gains: ship, keep, or ""."""
-    if len(values) < tuning.FEW or not _is_near(values, *errors):
+    if len(values) < tuning.FEW or not is_near(values, *errors):
         return ""
     table = pd.DataFrame({"candidate": values, "incumbent": 0.0})
-    measured = scored.Measured(table, pd.Series(range(len(values))))
+    measured = simulated.measured_of_values(table)
     row = gains.gains_table(measured, "incumbent", {"candidate": errors}).iloc[0]
     return "ship" if row["ships"] else "keep" if row["below"] else ""
 
 
-def _is_near(values, ship, keep):
+def is_near(values, ship, keep):
     """Whether a verdict may be near, so that it is worth the time of a test."""
     mean = values.mean()
     error = values.std(ddof=1) / len(values) ** 0.5
@@ -208,59 +210,6 @@ def _is_near(values, ship, keep):
     lost = np.mean(values < -plan.LARGE)
     after_losses = mean - (plan.most_lost(lost, len(values)) - lost)
     return after_losses > 0 and 1.1 * mean / error > scipy.stats.norm.isf(ship)
-
-
-# --- The same by the library, look after look ---------------------------------
-
-
-def either_way(ranked, swapped):
-    """The rankings of the candidate and the incumbent, where some are swapped."""
-    turned = np.array(swapped, dtype=bool)[:, None]
-    first, second = (ranked[name] for name in PAIR)
-    return {
-        "candidate": np.where(turned, second, first),
-        "incumbent": np.where(turned, first, second),
-    }
-
-
-def by_the_library(queries, lists, scheme, rows, swapped, looked=None):
-    """As `judged_to_the_end`, by what the command calls: slow.
-
-    It also gives a verdict once nearly all first results of both are judged, where two
-    estimates agree."""
-    drawn_queries, ranked = people.in_order_of_judging(queries, lists, rows)
-    both = either_way(ranked, swapped)
-    whole = drawn_queries["document"]
-    begun = judged_first(whole, both | {"third": ranked[THIRD]}, SCHEMES[scheme])
-    state = drawn_queries.assign(document=begun)
-    earlier = []
-    judged = 0
-    while True:
-        measured = scored.measured_of(state, both, people.MEASURE, "growing")
-        look = looks.look_at(measured, "incumbent", earlier)
-        errors = looks.errors_of(earlier, look)
-        row = gains.gains_table(measured, "incumbent", errors).iloc[0]
-        earlier.append(look)
-        verdict = "ship" if row["ships"] else "keep" if row["below"] else ""
-        n = int(row["n"])
-        seen = measured.gain("candidate", "incumbent")[:n].mean() if n else 0.0
-        if looked is not None:
-            looked.append((judged, n, verdict, seen))
-        asked = next_pairs.judge_next(both, state).head(AT_ONCE)
-        if verdict or asked.empty:
-            break
-        more = asked.groupby("query_id")["document"].agg(list)
-        ids = state["query_id"].map(more)
-        ids = [each if isinstance(each, list) else [] for each in ids]
-        state = state.assign(document=graded(state["document"], ids, whole))
-        judged += len(asked)
-    return {
-        "verdict": verdict,
-        "seen": seen,
-        "pairs": judged,
-        "queries": n,
-        "why": row["why"],
-    }
 
 
 # --- The table ----------------------------------------------------------------
@@ -289,48 +238,18 @@ def table_of(queries, lists, draws=DRAWS, sizes=SIZES, schemes=tuple(SCHEMES)):
     A gain is true of nDCG@10 by the relevant documents in both tens: people at work
     know of no others. By all that the collections list it is less, see `by_all`."""
     difference = known_of(queries, lists, "both").after[0]
-    rows = {}
-    for scheme in schemes:
-        known = known_of(queries, lists, scheme)
-        for gain in GAINS:
-            chance = people.chances(difference, gain)
-            for n in sizes:
-                rng = np.random.default_rng([SEED, n, GAINS.index(gain)])
-                draw = partial(drawn, rng, chance, n)
-                ended = [judged_to_the_end(known, *draw()) for _ in range(draws)]
-                rows[scheme, gain, n] = row_of(ended, gain)
-                print(scheme, gain, n, rows[scheme, gain, n], file=sys.stderr)
-    return pd.DataFrame.from_dict(rows, orient="index")
+    known = {scheme: known_of(queries, lists, scheme) for scheme in schemes}
 
+    def row(scheme, gain, n):
+        chance = people.chances(difference, gain)
+        rng = np.random.default_rng([SEED, n, GAINS.index(gain)])
+        ended = [
+            judged_to_the_end(known[scheme], *drawn(rng, chance, n))
+            for _ in range(draws)
+        ]
+        return row_of(ended, gain)
 
-def library_table(queries, lists, draws):
-    """The rows of the library's own loop, beside `judged_to_the_end` of the same draws.
-
-    Not from where both first tens are judged: there it is the same at once."""
-    difference = known_of(queries, lists, "both").after[0]
-    rows = {}
-    for scheme in (name for name in SCHEMES if name != "both"):
-        known = known_of(queries, lists, scheme)
-        for gain, n in OF_LIBRARY:
-            chance = people.chances(difference, gain)
-            rng = np.random.default_rng([SEED + 1, n, GAINS.index(gain)])
-            ended = []
-            for _ in range(draws):
-                draw = drawn(rng, chance, n)
-                quick = judged_to_the_end(known, *draw)
-                whole = by_the_library(queries, lists, scheme, *draw)
-                ended.append(whole | {"first queries only": quick["verdict"]})
-            table = pd.DataFrame(ended)
-            row = {"draws": draws}
-            for verdict in ("ship", "keep"):
-                row[verdict] = (table["verdict"] == verdict).mean()
-                told = table["first queries only"] == verdict
-                row[f"{verdict}, first queries only"] = told.mean()
-            row["seen - true"] = table["seen"].mean() - gain
-            is_nearly = (table["why"] == "nearly") & (table["verdict"] != "")
-            rows[scheme, gain, n] = row | {"ended on nearly all": is_nearly.mean()}
-            print(scheme, gain, n, rows[scheme, gain, n], file=sys.stderr)
-    return pd.DataFrame.from_dict(rows, orient="index")
+    return simulated.table_by(row, schemes, GAINS, sizes)
 
 
 def by_all(queries, lists):
@@ -342,36 +261,10 @@ def by_all(queries, lists):
     return pd.Series({gain: (chance * whole).mean() for gain, chance in turned.items()})
 
 
-def as_markdown(table, names):
-    """A table in Markdown. names: of the columns of its index."""
-    lines = ["| " + " | ".join([*names, *table]) + " |"]
-    lines.append("|---" * (len(names) + table.shape[1]) + "|")
-    for key, row in zip(table.index, table.itertuples(index=False), strict=True):
-        keys = key if isinstance(key, tuple) else (key,)
-        cells = [f"{each:g}" if isinstance(each, float) else str(each) for each in keys]
-        cells += [in_cell(value) for value in row]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
-def in_cell(value):
-    """A value of a table: a share or a gain with three decimals, or a count."""
-    if not isinstance(value, float):
-        return f"{value:,}" if isinstance(value, int) else str(value)
-    if np.isnan(value):
-        return "–"
-    if abs(value) < 2:
-        return f"{round(value, 3) + 0:.3f}"
-    return f"{value:.1f}" if abs(value) < 25 else f"{value:,.0f}"
-
-
 def options_of(description):
     """What a script is asked: how many draws, and where the collections are."""
-    parser = argparse.ArgumentParser(description=description)
+    parser = simulated.parser(description)
     parser.add_argument("--draws", type=int, default=DRAWS)
-    text = "the folder with the prepared collections"
-    prepared = people.PREPARED
-    parser.add_argument("--collections", type=Path, default=prepared, help=text)
     options = parser.parse_args()
     if not (options.collections / people.NAMES[0]).exists():
         print(f"no collections in {options.collections}: run `make collections` first")
@@ -384,13 +277,11 @@ def main():
     queries, lists = people.judged_by_people(options.collections)
     with fewer_swaps():
         print("**True gains by all that people judged**\n")
-        print(as_markdown(by_all(queries, lists).to_frame("by all"), ["gain"]) + "\n")
+        table = by_all(queries, lists).to_frame("by all")
+        print(simulated.as_markdown(table, ["gain"]) + "\n")
         print("**Judging until a verdict**\n")
         table = table_of(queries, lists, options.draws)
-        print(as_markdown(table, ["judged first", "gain", "n"]) + "\n")
-        print("**By the library's own loop**\n")
-        table = library_table(queries, lists, options.draws // 50)
-        print(as_markdown(table, ["judged first", "gain", "n"]))
+        print(simulated.as_markdown(table, ["judged first", "gain", "n"]))
 
 
 if __name__ == "__main__":

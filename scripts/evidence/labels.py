@@ -6,7 +6,6 @@ Made edits: our FAQ and two collections, aged by the rules of scripts/aging.py.
 python scripts/evidence/labels.py --edits FOLDER prints the tables of
 docs/evidence/labels.md, which says how the files of FOLDER are made."""
 
-import argparse
 import sys
 import warnings
 from itertools import pairwise
@@ -22,13 +21,13 @@ from evaluate_retrieval.judging import judged_texts, labels
 from evaluate_retrieval.reading import folder, places
 from evaluate_retrieval.searching import scoring
 
-sys.path.append(str(places.ROOT / "scripts"))  # so that aging is found
+sys.path.append(str(places.ROOT / "scripts"))  # so that aging and evidence are found
 import aging
+from evidence import simulated
 
 READ = Path(__file__).with_name("labels-read.csv")
 EDITIONS = ["2022-06", "2024-12", "2026-08"]
 EDITS = places.CACHE / "collections" / "edits"
-PREPARED = places.CACHE / "prepared"  # by `make collections`
 COLLECTIONS = ["stackfaq", "liveqa"]
 CARRIED = ["same text", "same words", "carried"]
 FATES = [*CARRIED, "asked", "gone"]
@@ -211,10 +210,8 @@ def as_markdown(columns):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = simulated.parser(__doc__)
     parser.add_argument("--edits", type=Path, default=EDITS, help="the three editions")
-    text = "the folder with the prepared collections"
-    parser.add_argument("--collections", type=Path, default=PREPARED, help=text)
     options = parser.parse_args()
     paths = {name: options.collections / name for name in COLLECTIONS}
     paths = {name: path for name, path in paths.items() if path.exists()}

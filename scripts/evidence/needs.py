@@ -4,7 +4,6 @@ Nothing gains here: the sign of a gain is turned at random, for all queries of a
 need together. What a rule joins wrongly makes intervals wider. What it takes apart
 wrongly makes them too narrow. Markdown, for docs/evidence/needs.md."""
 
-import argparse
 import sys
 import warnings
 from dataclasses import dataclass, replace
@@ -17,10 +16,12 @@ from scipy import stats
 from course import our_data
 from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import intervals, metric
-from evaluate_retrieval.reading import needs, places
+from evaluate_retrieval.reading import needs
 from evaluate_retrieval.searching import scoring
 
-PREPARED = places.CACHE / "prepared"  # by `make collections`
+sys.path.append(str(Path(__file__).parents[1]))  # so that `evidence` is found
+from evidence import simulated
+
 SWAPS = 999
 RENAMINGS = 40  # of the former rule, which names decide
 N_NEEDS = 24
@@ -178,20 +179,18 @@ def table_of(population, rules, n_draws, seed=1):
 
 def as_markdown(table, first):
     """A table of figures as Markdown. first: the title of its first column."""
-    lines = [f"| {first} | {' | '.join(COLUMNS)} |", "|---" * 6 + "|"]
-    for name, row in table.iterrows():
-        cells = [f"{row['needs']:.0f}", f"{row['worth']:.0f}"]
-        cells += [f"{row[column]:.3f}" for column in COLUMNS[2:]]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    return "\n".join(lines).replace("nan", "–")
+    decimals = [0, 0, 3, 3, 3]
+    rows = [
+        [name, *(f"{value:.{n}f}" for value, n in zip(row, decimals, strict=True))]
+        for name, row in table.iterrows()
+    ]
+    return simulated.markdown([first, *COLUMNS], rows).replace("nan", "–")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = simulated.parser(__doc__)
     parser.add_argument("--draws", type=int, default=4_000)
     parser.add_argument("--seed", type=int, default=1)
-    text = "the folder with the prepared collections"
-    parser.add_argument("--collections", type=Path, default=PREPARED, help=text)
     options = parser.parse_args()
     ours = read_population(our_data.FOLDER, "our typed queries, labels hidden")
     drawn = replace(ours, name=f"{ours.name}, gains drawn for each need", gains=None)

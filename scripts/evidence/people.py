@@ -7,17 +7,17 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+from evidence.simulated import PREPARED
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from course import our_data
 from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import metric, scored
-from evaluate_retrieval.reading import corpus, places
+from evaluate_retrieval.reading import corpus
 from evaluate_retrieval.searching import scoring
 
 NAMES = ["med", "cisi", "cacm", "vaswani", "dl19", "liveqa"]
-PREPARED = places.CACHE / "prepared"  # by `make collections`
 DEPTH = 100  # results of each search: two estimates need those below the first ten
 SETTINGS = {"stems": {}, "b 0.6": {"b": 0.6}, "k1 0.9": {"k1": 0.9}}
 MEASURE = metric.Measure()

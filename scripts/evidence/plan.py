@@ -15,12 +15,14 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from evaluate_retrieval.measuring import looks, plan, scored
+from evaluate_retrieval.measuring import looks, plan
 from evaluate_retrieval.measuring.gains import gains_table
 from evaluate_retrieval.reading import places
 
-sys.path.insert(0, str(places.ROOT / "notebooks" / "more"))
+sys.path.append(str(places.ROOT / "scripts"))
+sys.path.append(str(places.ROOT / "notebooks" / "more"))
 import n06_claims as claims
+from evidence import simulated
 
 SEED = 1
 DRAWS = int(os.environ.get("DRAWS", "200"))
@@ -48,7 +50,7 @@ def ships(gains: np.ndarray, n_queries: int) -> bool:
 
     Each query is a need of its own. n_queries: see QUERIES."""
     values = pd.DataFrame({"old": np.zeros(len(gains)), "new": gains})
-    measured = scored.Measured(values, pd.Series(range(len(gains))))
+    measured = simulated.measured_of_values(values)
     shares = [n / n_queries if n_queries else 1.0 for n in (FIRST, len(gains))]
     is_other = shares[1] > 1 or not n_queries
     first = looks.next_look([], "trial", "first", {"new": shares[0]})
@@ -141,8 +143,7 @@ def calibration(rows: pd.DataFrame) -> pd.DataFrame:
 
 def in_markdown(table: pd.DataFrame) -> str:
     """A table in Markdown."""
-    lines = [list(table), ["---"] * table.shape[1], *table.astype(str).to_numpy()]
-    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+    return simulated.markdown(list(table), table.astype(str).to_numpy())
 
 
 if __name__ == "__main__":

@@ -5,26 +5,30 @@ docs/evidence/verdicts.md. Both sides are the same search, and each is asked ane
 often as --repeat says, and once where one side is a run in a file."""
 
 import sys
-from itertools import product
 from pathlib import Path
-from unittest import mock
 
 import numpy as np
 import pandas as pd
 import scipy
 
-from evaluate_retrieval.measuring import gains, grounds, intervals, pairs, scored
+from evaluate_retrieval.measuring import gains, grounds, intervals, pairs
 from evaluate_retrieval.words.constants import MARGIN, NOT_WORSE, UNDECIDED, WORSE
 
 sys.path.append(str(Path(__file__).parents[1]))  # so that `evidence` is found
-from evidence import judging
-from evidence.segments import VALUES, sums_of_single_queries
+from evidence import judging, simulated
+from evidence.simulated import VALUES
 
 SEED = 85
 OWN = (0.1, 0.3, 0.6, 1.0)  # shares of the variance of one run that are its own chance
-RUNS = [(1, 1), (3, 3), (5, 5), (5, 1)]  # of the search of today, and of the other side
+RUNS = {  # of the search of today, and of the other side
+    "1 and 1": (1, 1),
+    "3 and 3": (3, 3),
+    "5 and 5": (5, 5),
+    "5 and 1": (5, 1),
+}
 SIZES = (140, 400)
-SHOWN = ["not worse", "of normal", "worse", "interval misses 0", "ships", "kept out"]
+SHOWN = ["draws", "not worse", "of normal", "worse", "interval misses 0", "ships"]
+SHOWN += ["kept out", "loses the margin, not worse"]
 
 
 def drawn_runs(rng, own, n_runs, usual, loss=0.0):
@@ -43,7 +47,7 @@ def drawn_runs(rng, own, n_runs, usual, loss=0.0):
 def told_of(now, before):
     """What the command says of runs of two sides: a dict of bools."""
     values = pd.DataFrame({"now": now.mean(axis=0), "before": before.mean(axis=0)})
-    measured = scored.Measured(values, pd.Series(range(len(values))))
+    measured = simulated.measured_of_values(values)
     row = gains.gains_table(measured, "before").iloc[0]
     code = pairs.exit_code(row.to_dict(), MARGIN)[0]  # of the gate: all is judged
     return _told(code, row["low"], row["high"], row["ships"], row["below"])
@@ -67,9 +71,9 @@ def told_quickly(now, before):
     low, high = gain.mean() - half, gain.mean() + half
     is_near = min(abs(end - limit) for end in (low, high) for limit in (0, -MARGIN))
     few = (gain != 0).sum() <= 2 * intervals.FEW_CHANGES
-    if few or is_near < half / 8 or judging._is_near(gain, gains.ERRORS[0], 0):
+    if few or is_near < half / 8 or judging.is_near(gain, gains.ERRORS[0], 0):
         return told_of(now, before)
-    measured = scored.Measured(gain.to_frame(), pd.Series(range(len(gain))))
+    measured = simulated.measured_of_values(gain.to_frame())
     below = grounds.upper_bound(gain, measured, gains.ERRORS[1]) < MARGIN
     code = NOT_WORSE if low > -MARGIN else WORSE if high < -MARGIN else UNDECIDED
     return _told(code, low, high, False, below)
@@ -85,31 +89,29 @@ def by_normal(own, runs, n):
 def shares_of(own, runs, n, draws, loss=0.0):
     """Of so many draws the shares of what the command says: a dict."""
     rng = np.random.default_rng([SEED, int(100 * own), *runs, n, int(1000 * loss)])
-    told = []
-    for _ in range(draws):
+
+    def draw():
         usual = rng.choice(VALUES, size=n)
         now = drawn_runs(rng, own, runs[0], usual, loss)
-        told.append(told_quickly(now, drawn_runs(rng, own, runs[1], usual)))
-    return pd.DataFrame(told).mean().to_dict()
+        return told_quickly(now, drawn_runs(rng, own, runs[1], usual))
+
+    return simulated.means_of(draws, draw)
 
 
 def table_of(draws):
     """The table, a DataFrame by the share of chance, the runs of each side, and n."""
-    rows = {}
-    quick = mock.patch.object(intervals, "sums_by_group", sums_of_single_queries)
-    with quick, judging.fewer_swaps():
-        for own, runs, n in product(OWN, RUNS, SIZES):
-            equal = shares_of(own, runs, n, draws)
-            equal["of normal"] = by_normal(own, runs, n)
-            lost = shares_of(own, runs, n, draws, loss=MARGIN)
-            key = own, f"{runs[0]} and {runs[1]}", n
-            mistake = {"loses the margin, not worse": lost["not worse"]}
-            shown = {name: equal[name] for name in SHOWN}
-            rows[key] = {"draws": draws} | shown | mistake
-            print(*key, rows[key], file=sys.stderr, flush=True)
-    return pd.DataFrame.from_dict(rows, orient="index")
+
+    def row_of(own, runs, n):
+        sides = RUNS[runs]
+        row = shares_of(own, sides, n, draws)
+        row["of normal"] = by_normal(own, sides, n)
+        lost = shares_of(own, sides, n, draws, loss=MARGIN)
+        return row | {"loses the margin, not worse": lost["not worse"]}
+
+    with simulated.single_queries(), judging.fewer_swaps():
+        return simulated.table_by(row_of, OWN, RUNS, SIZES)[SHOWN]
 
 
 if __name__ == "__main__":
-    table = table_of(int(sys.argv[1]) if len(sys.argv) > 1 else 1000)
-    print(judging.as_markdown(table, ["own chance", "runs", "n"]))
+    table = table_of(simulated.draws_named(1_000))
+    print(simulated.as_markdown(table, ["own chance", "runs", "n"]))

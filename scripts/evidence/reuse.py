@@ -7,7 +7,6 @@ that a coin chooses: so the true gain is known."""
 
 import sys
 from functools import partial
-from itertools import product
 from pathlib import Path
 from unittest import mock
 
@@ -26,7 +25,8 @@ from evaluate_retrieval.measuring import (
 from evaluate_retrieval.words.constants import MARGIN, NOT_WORSE, UNDECIDED, WORSE
 
 sys.path.append(str(Path(__file__).parents[1]))  # so that `evidence` is found
-from evidence import judging, people
+from evidence import judging, people, simulated
+from evidence.simulated import measured_of_values
 
 SEED = 81
 POOLS = {  # whose first ten an old pool has judged
@@ -37,11 +37,6 @@ POOLS = {  # whose first ten an old pool has judged
 SETTINGS = [("b 0.6", "stems"), ("k1 0.9", "stems"), ("b 0.6", "k1 0.9")]
 CHANGES = 0.0, -0.005, -0.008, -0.01  # what each pull request gains
 PULL_REQUESTS = 20
-
-
-def measured_of_values(values):
-    """`scored.Measured` of a table that needs no lists: all is judged."""
-    return scored.Measured(values, pd.Series(range(len(values))))
 
 
 def values_by_pool(queries, lists):
@@ -94,12 +89,10 @@ def until_a_verdict(values, needed):
     n = len(values)
     names = values.columns[1:]
     spent = 0.0
-    for most in [*range(0, int(judged_pairs[-1]), judging.AT_ONCE), judged_pairs[-1]]:
+    for most in judging.numbers_of_pairs(judged_pairs[-1]):
         n_complete = int(np.searchsorted(judged_pairs, most, side="right"))
         share = n_complete / n
-        errors = tuple(
-            judging._level(error, share, spent) for error in (looks.SHIP, looks.KEEP)
-        )
+        errors = judging.errors_at(share, spent)
         spent = share
         first = values[:n_complete]
         if n_complete < 50 or not are_near(first, errors):
@@ -113,40 +106,38 @@ def until_a_verdict(values, needed):
 
 
 def are_near(values, errors):
-    """Whether any search may ship, or all may be kept out: see `judging._is_near`."""
+    """Whether any search may ship, or all may be kept out: see `judging.is_near`."""
     ship, keep = errors
     m = values.shape[1] - 1
     over = [
         (values[name] - values["incumbent"]).to_numpy() for name in values.columns[1:]
     ]
-    may_ship = any(judging._is_near(gain, ship, 0) for gain in over)
-    return may_ship or all(judging._is_near(gain, 0, keep / m) for gain in over)
+    may_ship = any(judging.is_near(gain, ship, 0) for gain in over)
+    return may_ship or all(judging.is_near(gain, 0, keep / m) for gain in over)
 
 
 def several_candidates(queries, lists, draws):
     """Shares of draws that ship a search: where none gains, and where one does."""
     values = values_by_pool(queries, lists)
     count = pairs_to_judge(queries, lists)
-    rows = {}
-    for m in (3, 10):
-        for gain in (0.0, 0.05):
-            for n in judging.SIZES:
-                rng = np.random.default_rng([SEED, m, int(100 * gain), n])
-                ended = []
-                for _ in range(draws):
-                    table, *drawn = roles_drawn(rng, values, n, m, gain)
-                    ships, n_pairs = until_a_verdict(table, count(*drawn))
-                    is_right = "candidate 1" in ships[:1]
-                    ended.append([bool(ships), is_right, n_pairs])
-                shares = np.mean(ended, axis=0)
-                rows[m, gain, n] = {
-                    "draws": draws,
-                    "ship any": shares[0],
-                    "ship the one that gains": shares[1] if gain else np.nan,
-                    "pairs judged": np.median(np.array(ended)[:, 2]),
-                }
-                print("candidates", m, gain, n, rows[m, gain, n], file=sys.stderr)
-    return pd.DataFrame.from_dict(rows, orient="index")
+
+    def row_of(m, gain, n):
+        rng = np.random.default_rng([SEED, m, int(100 * gain), n])
+        ended = []
+        for _ in range(draws):
+            table, *drawn = roles_drawn(rng, values, n, m, gain)
+            ships, n_pairs = until_a_verdict(table, count(*drawn))
+            is_right = "candidate 1" in ships[:1]
+            ended.append([bool(ships), is_right, n_pairs])
+        shares = np.mean(ended, axis=0)
+        return {
+            "draws": draws,
+            "ship any": shares[0],
+            "ship the one that gains": shares[1] if gain else np.nan,
+            "pairs judged": np.median(np.array(ended)[:, 2]),
+        }
+
+    return simulated.table_by(row_of, (3, 10), (0.0, 0.05), judging.SIZES)
 
 
 # --- Releases -----------------------------------------------------------------
@@ -158,24 +149,24 @@ def releases(queries, lists, draws):
     None gains, and all are tried on the same queries, all of them judged. And how often
     the first, fifth or twentieth ships if it alone gains 0.05."""
     values = values_by_pool(queries, lists)
-    rows = {}
-    for n in (60, 140, 400):
+
+    def row_of(n):
         rng = np.random.default_rng([SEED, n])
-        row = {"draws": draws}
-        shipped = [
-            any(ships_in_turn(roles_drawn(rng, values, n, PULL_REQUESTS)[0]))
-            for _ in range(draws)
-        ]
-        row["any of 20 ships, none gains"] = np.mean(shipped)
-        for trial in (1, 5, 20):
-            found = [
-                any(ships_in_turn(roles_drawn(rng, values, n, 1, 0.05)[0], trial))
+
+        def share(m, *gain, trial=1):
+            shipped = [
+                any(ships_in_turn(roles_drawn(rng, values, n, m, *gain)[0], trial))
                 for _ in range(draws)
             ]
-            row[f"number {trial} ships, gains 0.05"] = np.mean(found)
-        rows[n] = row
-        print("releases", n, row, file=sys.stderr)
-    return pd.DataFrame.from_dict(rows, orient="index")
+            return np.mean(shipped)
+
+        row = {"draws": draws, "any of 20 ships, none gains": share(PULL_REQUESTS)}
+        return row | {
+            f"number {trial} ships, gains 0.05": share(1, 0.05, trial=trial)
+            for trial in (1, 5, 20)
+        }
+
+    return simulated.table_by(row_of, (60, 140, 400))
 
 
 def ships_in_turn(values, first=1):
@@ -188,7 +179,7 @@ def ships_in_turn(values, first=1):
         errors = looks.errors_of(earlier, look)
         earlier.append(look)
         gain = (values[name] - values["incumbent"]).to_numpy()
-        if not judging._is_near(gain, errors[name][0], 0):
+        if not judging.is_near(gain, errors[name][0], 0):
             continue
         pair = measured_of_values(values[["incumbent", name]])
         yield gains.gains_table(pair, "incumbent", errors)["ships"].iloc[0]
@@ -200,25 +191,24 @@ def ships_in_turn(values, first=1):
 def closed_pools(queries, lists, draws):
     """Shares of draws that ship and keep where nobody judges more than an old pool."""
     difference = judging.known_of(queries, lists, "both").after[0]
-    rows = {}
-    for pool, roles in POOLS.items():
-        both = [_in_pool(queries, lists, roles, own) for own in _either(judging.PAIR)]
-        for gain in (0.0, MARGIN, 0.05, 0.1):
-            chance = people.chances(difference, gain)
-            for n in judging.SIZES:
-                rng = np.random.default_rng([SEED, len(roles), int(100 * gain), n])
-                told = [
-                    _told(both, *judging.drawn(rng, chance, n), roles)
-                    for _ in range(draws)
-                ]
-                table = pd.DataFrame(told)
-                rows[pool, gain, n] = {"draws": draws} | table.mean().to_dict()
-                print(pool, gain, n, rows[pool, gain, n], file=sys.stderr)
-    return pd.DataFrame.from_dict(rows, orient="index")
+    in_pools = {
+        pool: [
+            _in_pool(queries, lists, roles, own)
+            for own in (judging.PAIR, judging.PAIR[::-1])
+        ]
+        for pool, roles in POOLS.items()
+    }
 
+    def row_of(pool, gain, n):
+        roles = POOLS[pool]
+        chance = people.chances(difference, gain)
+        rng = np.random.default_rng([SEED, len(roles), int(100 * gain), n])
+        return simulated.means_of(
+            draws, lambda: _told(in_pools[pool], *judging.drawn(rng, chance, n), roles)
+        )
 
-def _either(pair):
-    return pair, pair[::-1]
+    gains_drawn = 0.0, MARGIN, 0.05, 0.1
+    return simulated.table_by(row_of, POOLS, gains_drawn, judging.SIZES)
 
 
 def _in_pool(queries, lists, roles, own):
@@ -265,19 +255,17 @@ def gate(queries, lists, draws, judges=True):
     what CHANGES say. judges: whether people judge what is new before the gate looks;
     else only what the search of before shows is judged."""
     values = values_by_pool(queries, lists)
-    rows = {}
-    for change in CHANGES:
-        for n in (50, 140, 400) if judges else (140,):
-            rng = np.random.default_rng([SEED, int(-1000 * change), n])
-            told = []
-            for _ in range(draws):
-                sample = rng.integers(len(values), size=n)
-                told.append(
-                    _series(rng, queries, lists, values, sample, change, judges)
-                )
-            rows[change, n] = {"draws": draws} | pd.DataFrame(told).mean().to_dict()
-            print("gate", judges, change, n, rows[change, n], file=sys.stderr)
-    return pd.DataFrame.from_dict(rows, orient="index")
+
+    def row_of(change, n):
+        rng = np.random.default_rng([SEED, int(-1000 * change), n])
+
+        def draw():
+            sample = rng.integers(len(values), size=n)
+            return _series(rng, queries, lists, values, sample, change, judges)
+
+        return simulated.means_of(draws, draw)
+
+    return simulated.table_by(row_of, CHANGES, (50, 140, 400) if judges else (140,))
 
 
 def _series(rng, queries, lists, values, sample, change, judges):
@@ -320,20 +308,20 @@ def with_reference(queries, lists, draws):
     Merged is what is not worse than the last baseline, or with the reference than that
     or the first one. All results are judged."""
     values = values_by_pool(queries, lists)
-    rows = {}
-    for change, n in product(CHANGES, (140, 400)):
+
+    def row_of(change, n):
         rng = np.random.default_rng([SEED, int(-1000 * change), n])
-        told = []
-        for _ in range(draws):
+
+        def draw():
             sample = rng.integers(len(values), size=n)
             requests = _pull_requests(rng, values, sample, change)
-            told.append(_merged([gain for *_, gain in requests]))
-        table = pd.DataFrame(told)
-        table["drift without"] = change * table.pop("passed")
-        table["drift with it"] = change * table["merged with it"]
-        rows[change, n] = {"draws": draws} | table.mean().to_dict()
-        print("reference", change, n, rows[change, n], file=sys.stderr)
-    return pd.DataFrame.from_dict(rows, orient="index")
+            return _merged([gain for *_, gain in requests])
+
+        row = simulated.means_of(draws, draw)
+        row["drift without"] = change * row.pop("passed")
+        return row | {"drift with it": change * row["merged with it"]}
+
+    return simulated.table_by(row_of, CHANGES, (140, 400))
 
 
 def _merged(requests):
@@ -342,24 +330,13 @@ def _merged(requests):
     n_merged = 0
     n_passed = 0
     for gain in requests:
-        passes = not _is_worse(gain)
+        passes = _code(gain) != WORSE
         n_passed += passes
-        if passes and not _is_worse(merged + gain):
+        if passes and _code(merged + gain) != WORSE:
             merged += gain
             n_merged += 1
     is_stopped = n_merged < len(requests)
     return {"passed": n_passed, "stopped": is_stopped, "merged with it": n_merged}
-
-
-def _is_worse(gain):
-    """Whether the gate calls a gain worse, by its interval alone: see `_code`."""
-    n = len(gain)
-    half = 1.96 * gain.std(ddof=1) / n**0.5
-    above = gain.mean() + half + MARGIN  # of the upper end
-    if (gain != 0).sum() > 2 * intervals.FEW_CHANGES and abs(above) > half / 4:
-        return above < 0
-    gain = np.clip(gain, -1, 1)
-    return intervals.confidence_interval(gain, range(n), lowest=-1)[1] < -MARGIN
 
 
 def _code(gain):
@@ -381,9 +358,7 @@ def _code(gain):
 def _code_unjudged(queries, lists, sample, pair, swapped):
     """The code where only the first ten of the search of before are judged."""
     drawn, ranked = people.in_order_of_judging(queries, lists, sample)
-    a, b = (ranked[name] for name in pair)
-    turned = swapped[:, None]
-    both = {"now": np.where(turned, b, a), "before": np.where(turned, a, b)}
+    both = judging.either_way(ranked, swapped, pair, ("now", "before"))
     known = judging.judged_first(drawn["document"], both, ["before"])
     state = drawn.assign(document=known)
     return _code_of(scored.measured_of(state, both, people.MEASURE, "growing"))
@@ -398,31 +373,22 @@ def _code_of(measured):
 def main():
     options = judging.options_of(__doc__)
     known = people.judged_by_people(options.collections)
-    draws = options.draws
+    unjudged = partial(gate, judges=False)
+    pool = ["judged", "gain", "n"]
+    change = ["change", "n"]
     tables = {
-        "Several candidates": (
-            several_candidates,
-            draws // 10,
-            ["candidates", "gain", "n"],
-        ),
-        "Twenty releases": (releases, draws // 2, ["n"]),
-        "Closed pools": (closed_pools, draws // 4, ["judged", "gain", "n"]),
-        "The gate, all is judged": (gate, draws // 10, ["change", "n"]),
-        "The gate with the last release beside it": (
-            with_reference,
-            draws // 20,
-            ["change", "n"],
-        ),
-        "The gate, only the search of before is judged": (
-            partial(gate, judges=False),
-            draws // 200,
-            ["change", "n"],
-        ),
+        "Several candidates": (several_candidates, 10, ["candidates", "gain", "n"]),
+        "Twenty releases": (releases, 2, ["n"]),
+        "Closed pools": (closed_pools, 4, pool),
+        "The gate, all is judged": (gate, 10, change),
+        "The gate with the last release beside it": (with_reference, 20, change),
+        "The gate, only the search of before is judged": (unjudged, 200, change),
     }
     with judging.fewer_swaps():
-        for title, (table_of, n, names) in tables.items():
+        for title, (table_of, part, names) in tables.items():
             print(f"**{title}**\n")
-            print(judging.as_markdown(table_of(*known, n), names) + "\n")
+            table = table_of(*known, options.draws // part)
+            print(simulated.as_markdown(table, names) + "\n")
 
 
 if __name__ == "__main__":

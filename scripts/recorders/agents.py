@@ -8,7 +8,6 @@ import n18_hops as hops
 
 from course import answering, llm, our_data
 from evaluate_retrieval.reading import corpus
-from evaluate_retrieval.reading.writing import write_text
 from recorders import collections
 
 MARKS = {*string.punctuation}
@@ -168,5 +167,4 @@ def agents():
     """What agents were shown for questions of several hops, and what was answered."""
     path = our_data.FOLDER / "hops.jsonl"
     kept = {course: record(course, path) for course in ("musique", "hotpot")}
-    record_path = our_data.FOLDER / hops.RECORD
-    write_text(record_path, json.dumps(kept))
+    collections.keep(kept, hops.RECORD)

@@ -128,6 +128,11 @@ def features(documents, queries):
     return pd.DataFrame(table).round(3)
 
 
+def keep(record, name):
+    """Write a record into data/, as JSON under a name."""
+    write_text(our_data.FOLDER / name, json.dumps(record))
+
+
 def collections():
     """nDCG@10 of each query of collections that people judged, by the searches of 6."""
     es = elastic.connect_elasticsearch()
@@ -142,8 +147,7 @@ def collections():
         searches = searches_to_record(documents, es, models)
         for key, values in claims.values_on(name, searches, queries).items():
             tables[key] = values.reset_index().to_dict("list")
-    path = our_data.FOLDER / claims.RECORD
-    write_text(path, json.dumps(tables))
+    keep(tables, claims.RECORD)
 
 
 def queries():

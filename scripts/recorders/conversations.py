@@ -1,14 +1,11 @@
 """Notebook 17: nDCG@10 of each turn of MTRAG's conversations, by what is sent."""
 
-import json
-
 import n17_turns as turns
 import pandas as pd
 
 import utils
 from course import answering, llm, our_data
 from evaluate_retrieval.reading import corpus, files, language
-from evaluate_retrieval.reading.writing import write_text
 from evaluate_retrieval.searching import scoring
 from recorders import collections
 
@@ -160,5 +157,4 @@ def conversations():
         folder = collections.FETCHED / "turns"
         theirs = values_of_retrievers(domain, queries, folder)
         tables[domain] = as_record(queries, ours.join(theirs))
-    path = our_data.FOLDER / turns.RECORD
-    write_text(path, json.dumps(tables))
+    collections.keep(tables, turns.RECORD)

@@ -8,7 +8,7 @@ from refusals import refused
 
 from evaluate_retrieval.commands import asking
 from evaluate_retrieval.measuring import intervals, pairs
-from evaluate_retrieval.reading import corpus, files, folder, joining
+from evaluate_retrieval.reading import corpus, files, folder
 from evaluate_retrieval.searching import own
 
 MESSAGES = [{"role": "user", "content": "is it red?"}, {"role": "bot", "content": "no"}]
@@ -88,7 +88,7 @@ def test_without_a_turn_the_order_of_the_rows_counts(chat):
     rows = [(id_, conversation, None) for id_, conversation, _ in TURNS]
     queries = pd.DataFrame(rows, columns=["query_id", "conversation", "turn"])
     queries = queries.drop(columns="turn").assign(question=queries["query_id"])
-    found = joining.with_history(queries, "queries.csv").set_index("query_id")
+    found = corpus.with_history(queries, "queries.csv").set_index("query_id")
     assert found["turn"].to_list() == ["1", "1", "2", "3", "", "2"]
     assert found.loc["a2", "history"] == "a10\na1"
 

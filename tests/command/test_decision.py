@@ -148,16 +148,39 @@ def test_weak_evidence_and_an_interval_over_zero_decide_nothing():
 
 def test_the_codes_of_a_decision():
     table = pd.DataFrame({"difference": [-0.2], "low": [-0.3], "high": [-0.1]})
-    near = table.assign(low=-0.005, high=0.004)
-    for verdict, candidates, code in [
-        ("keep", table, 1),
-        ("keep", near, 0),
-        ("undecided", near, 2),
-        ("ship", table, 0),
+    for verdict, near, code in [
+        ("keep", False, 1),
+        ("keep", True, 0),
+        ("undecided", True, 2),
+        ("ship", False, 0),
     ]:
-        candidates = candidates.assign(lowest=candidates["low"])
-        made = decision.Decision(verdict, "open", "x", candidates)
+        made = decision.Decision(verdict, "open", "x", table, near=near)
         assert decision.code(made) == code
+
+
+def test_of_ten_candidates_none_is_near_by_chance():
+    """Alone it is shown to lose less than the margin; all share the error of that."""
+    gains = {"new": 0.8 * NOISE - NOISE.mean() * 0.8 - 0.035}
+    alone = decide(gains, margin=0.053)
+    assert (alone.verdict, decision.code(alone)) == ("keep", 0)
+    others = {f"bad {n}": NOISE / 9 - 0.5 for n in range(9)}
+    tenth = decide(gains | others, margin=0.053)
+    assert (tenth.verdict, decision.code(tenth)) == ("keep", 1)
+
+
+def test_cheaper_is_said_by_the_queries_and_judgements_of_the_verdict():
+    """On the queries that are judged completely the cheap one loses; nobody has judged
+    what it shows elsewhere, and what today's search shows there counts as nothing."""
+    n = 600
+    ids = [f"q{number}" for number in range(n)]
+    graded = [{"a": 1, "b": 0} if number < 60 else {} for number in range(n)]
+    queries = pd.DataFrame({"query_id": ids, "need": ids, "document": graded})
+    lists = {"today": np.array([["a", "b"]] * n, dtype=object)}
+    lists["cheap"] = np.array([["b", "a"]] * 3 + [["a", "b"]] * 57 + [["b", "c"]] * 540)
+    found = scored.measured_of(queries, lists, metric.Measure(k=2), "growing")
+    made = decision.decide(found, "today", milliseconds={"today": 9, "cheap": 1})
+    assert (made.incumbent, made.cheaper) == ("today", None)
+    assert decision.decide(found, "today", milliseconds={}).cheaper is None
 
 
 def test_before_two_queries_are_judged_completely_every_gain_is_possible():

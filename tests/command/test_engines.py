@@ -1,8 +1,9 @@
 """What engines answer is understood without a path: the ids of a, then b, then c.
 
-REAL was recorded from engines by scripts/recorders/engines.py. DOCUMENTED was not: each
-was written by hand in the form that the engine documents. Those of OpenAI, Vespa,
-Bedrock, Algolia and Weaviate were compared with its pages in November 2026."""
+REAL was recorded from engines, once, by 20f913c2:scripts/recorders/engines.py
+(`git show`). DOCUMENTED was not: each was written by hand in the form that the engine
+documents. Those of OpenAI, Vespa, Bedrock, Algolia and Weaviate were compared with its
+pages in November 2026."""
 
 import json
 from pathlib import Path

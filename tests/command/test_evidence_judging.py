@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from evidence import judging, people, reuse
 
+from evaluate_retrieval.judging import next_pairs
 from evaluate_retrieval.measuring import gains, grounds, looks, scored
-from evaluate_retrieval.words.constants import WORSE
 
 N_QUERIES = 200
 DRAWS = 200
@@ -42,15 +42,46 @@ def _fewer_swaps():
         yield
 
 
+def looks_of_the_library(queries, lists, scheme, rows, swapped):
+    """Of each look the pairs that are judged, complete queries, verdict and figure.
+
+    By what the command calls, which is slow."""
+    drawn, ranked = people.in_order_of_judging(queries, lists, rows)
+    both = judging.either_way(ranked, swapped)
+    whole = drawn["document"]
+    of_roles = both | {"third": ranked[judging.THIRD]}
+    begun = judging.judged_first(whole, of_roles, judging.SCHEMES[scheme])
+    state = drawn.assign(document=begun)
+    earlier = []
+    n_judged = 0
+    verdict = ""
+    asked = whole
+    while not verdict and len(asked):
+        measured = scored.measured_of(state, both, people.MEASURE, "growing")
+        look = looks.look_at(measured, "incumbent", earlier)
+        errors = looks.errors_of(earlier, look)
+        row = gains.gains_table(measured, "incumbent", errors).iloc[0]
+        earlier.append(look)
+        verdict = "ship" if row["ships"] else "keep" if row["below"] else ""
+        n = int(row["n"])
+        seen = measured.gain("candidate", "incumbent")[:n].mean() if n else 0.0
+        yield n_judged, n, verdict, seen
+        asked = next_pairs.judge_next(both, state).head(judging.AT_ONCE)
+        more = asked.groupby("query_id")["document"].agg(list)
+        ids = [more.get(query, []) for query in state["query_id"]]
+        qrels = judging.graded(state["document"], ids, whole)
+        state = state.assign(document=qrels)
+        n_judged += len(asked)
+
+
 @pytest.mark.parametrize("scheme", judging.SCHEMES)
 def test_looks_at_the_first_queries_are_those_of_the_library(population, scheme):
     known = judging.known_of(*population, scheme)
     rng = np.random.default_rng(2)
     drawn = judging.drawn(rng, np.full(N_QUERIES, 0.5), 120)
     quick = []
-    slow = []
     judging.judged_to_the_end(known, *drawn, looked=quick)
-    judging.by_the_library(*population, scheme, *drawn, looked=slow)
+    slow = list(looks_of_the_library(*population, scheme, *drawn))
     assert len(slow) > 1 or scheme == "both"
     for mine, its in zip(quick, slow, strict=False):
         if its[1] != mine[1]:  # nearly all is judged: then two estimates may agree
@@ -141,13 +172,3 @@ def test_a_reference_stops_losses_that_add_up(loss, most):
     assert told["passed"] >= 18
     assert told["merged with it"] <= most
     assert told["stopped"] == (loss > 0)
-
-
-def test_worse_by_the_interval_is_worse_by_the_gate():
-    rng = np.random.default_rng(7)
-    told = []
-    for loss in (0.0, 0.015, 0.017, 0.019, 0.021, 0.03):
-        gain = rng.normal(-loss, 0.05, 140) * (rng.random(140) < 0.9)
-        told.append(reuse._is_worse(gain))
-        assert told[-1] == (reuse._code(gain) == WORSE)
-    assert {*told} == {True, False}

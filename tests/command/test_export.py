@@ -104,7 +104,7 @@ def test_a_file_is_never_replaced_and_no_judgements_are_an_error(folder, capsys)
 
 
 def test_a_node_takes_the_body_and_measures_what_we_do(tmp_path):
-    """What a node answered is recorded, see scripts/recorders/rank_eval.py."""
+    """A node's answer was recorded, by 20f913c2:scripts/recorders/rank_eval.py."""
     source = Path(__file__).parent / "rank-eval"
     record = json.loads((source / "answer.json").read_text("utf-8"))
     ours = export(source, "rank-eval", index="rank-eval-check", out=tmp_path / "r")

@@ -4,11 +4,13 @@ import json
 from contextlib import redirect_stdout
 from io import StringIO
 
+import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binom
 
 from evaluate_retrieval.line import main
+from evaluate_retrieval.measuring import leaks, scored
 from evaluate_retrieval.measuring.metric import Measure, highest
 
 N = 60
@@ -186,3 +188,19 @@ def test_only_a_leak_that_the_baseline_had_not_ends_with_4(tenants):
     assert told in outcome["sentences"][0]
     assert facts["says"] == "The gate: shows what is forbidden."
     assert "<failure" in xml.read_text()
+
+
+def test_the_bound_on_leaks_is_of_as_many_needs_as_the_weights_leave():
+    """200 needs, of which 40 stand for nearly all lines, tell as little as about 50."""
+    ids = [f"q{number}" for number in range(200)]
+    queries = pd.DataFrame({"query_id": ids, "need": ids, "document": [{"a": 1}] * 200})
+    bounds = []
+    for weights in ([1.0] * 200, [7.0] * 200, [5.0] * 40 + [0.3] * 160):
+        lists = {"it": np.array([["a"]] * 200, dtype=object)}
+        table = queries.assign(weight=weights)
+        measured = scored.measured_of(table, lists, Measure(k=1))
+        shown = leaks.leak_table(measured, {id_: {"x"} for id_ in ids})
+        bounds.append(shown.loc["it", "at most"])
+    assert bounds[0] == bounds[1] == pytest.approx(1 - 0.05 ** (1 / 200))
+    n_same = sum(weights) ** 2 / sum(weight**2 for weight in weights)
+    assert bounds[2] == pytest.approx(1 - 0.05 ** (1 / n_same))

@@ -13,7 +13,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from evaluate_retrieval import evaluate, utils
 from evaluate_retrieval.judging import agreed
-from evaluate_retrieval.measuring import gains, graders, intervals, scored
+from evaluate_retrieval.measuring import gains, graders, intervals, scored, tuning
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.measuring.plan import SURE
 from evaluate_retrieval.reading.graded import combined
@@ -212,9 +212,12 @@ def test_drawn_grades_give_the_values_that_loops_give(doubtful, by_hand):
     assert measured.doubt("new", "old", 50) == pytest.approx(mine.mean(axis=1).std())
 
 
+RULE = ("old", None, 0.01, "new")  # incumbent, errors, margin, rival
+
+
 def test_how_often_a_decision_turns_is_what_other_code_counts(doubtful, by_hand):
     table, measured = doubtful
-    graded = graders.graded_by(measured, table, "old", None, 0.01, "new")
+    graded = graders.graded_by(measured, table, *RULE, gains.known_of(measured, "old"))
     today = rule(measured.gain("new", "old").to_numpy())
     mine = measured.doubts["new"] - measured.doubts["old"]
     turned = np.mean([rule(gains) != today for gains in mine])
@@ -231,6 +234,23 @@ def test_how_often_a_decision_turns_is_what_other_code_counts(doubtful, by_hand)
         ]
         by_person = measured_gain(table.assign(grade=grades), measured)
         assert graded.gain_by(person)["difference"] == pytest.approx(by_person)
+
+
+def test_a_decision_turns_by_the_queries_that_count(doubtful):
+    """People differ on the last queries alone, and the first ones decide."""
+    table, measured = doubtful
+    n = tuning.FEW
+    doubts = {name: values.copy() for name, values in measured.doubts.items()}
+    for name, values in doubts.items():
+        values[:, :n] = measured.values[name][:n]
+    of_last = scored.replace(measured, doubts=doubts)
+    known = gains.known_of(of_last, "old")
+    ground = known.grounds["new"]
+    first = gains.Known({"new": scored.replace(ground, gain=ground.gain[:n])}, {})
+    turned = [
+        graders.graded_by(of_last, table, *RULE, each).turned for each in (known, first)
+    ]
+    assert turned[0] > turned[1] == 0
 
 
 def measured_gain(table, measured):
@@ -278,7 +298,7 @@ def test_what_nobody_judged_twice_is_decided_as_before(doubtful):
     settled = table.assign(grades="ann=1;ben=2;settled=2")
     assert graders.with_doubts(measured, settled).doubts == {}
     certain = scored.replace(measured, doubts={})
-    assert graders.graded_by(certain, table, "old", None, 0.01, "new") is None
+    assert graders.graded_by(certain, table, *RULE, None) is None
     figures = {"difference": 0.1, "low": 0.0, "high": 0.2, "p": 0.04}
     frame = pd.DataFrame([figures])
     assert intervals.widened(frame, 0.0) is frame

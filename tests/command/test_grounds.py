@@ -122,6 +122,18 @@ def test_an_old_pool_decides_by_the_worst_or_by_what_the_old_search_had():
     assert gains.gains_table(known, "old")["below"].item()
 
 
+def test_a_promise_is_by_the_estimate_that_loses_most():
+    gain = pd.Series(np.random.default_rng(1).normal(0.2, 0.01, N))
+    least = gain - 0.9 * (np.arange(N) < 6)  # if what nobody judged is as bad as it can
+    values = pd.DataFrame({"old": 0.5, "new": 0.5 + gain})
+    found = scored.Measured(values, pd.Series(range(N)))
+    ground = grounds.Grounds(gain, (least,), (gain,), "bound")
+    estimates = gains.estimated(found, {"new": ground})["new"]
+    row = gains.compared(found, ground, estimates)
+    assert (row["n_lost"], row["lost"]) == (0, 0)
+    assert row["at_most"] > 6 / N
+
+
 def test_a_list_of_what_is_relevant_counts_as_it_stands():
     found = measured([{"a": 1}] * N, ["a", "x"], ["y", "a"], "listed")
     row = gains.gains_table(found, "old").loc["new"]

@@ -114,6 +114,19 @@ def test_the_gate_ends_with_4_whatever_the_mean(folder):
     }
 
 
+def test_limits_hold_also_where_no_search_runs_today(folder):
+    """The best breaks a limit, so another one is taken; or none, if all do."""
+    code, facts = said(folder, "evaluate", "--max-empty", "0.02", "--max-p95-ms", "20")
+    assert (code, facts["verdict"], facts["search"]) == (0, "ship", "own: today")
+    assert "Every other search breaks a limit" in facts["says"]
+    code, facts = said(folder, "evaluate", "--max-p95-ms", "0.000001")
+    is_a("evaluate", facts)
+    assert (code, facts["reason"], facts["search"]) == (2, "limit", None)
+    assert facts["headline"] == "Not decided: no search keeps your limits"
+    code, facts = said(folder, "evaluate", "--guard", "recall@50:0.1")
+    assert (code, facts["error"].startswith("--guard no search runs")) == (3, True)
+
+
 def test_what_nobody_measured_is_no_limit_kept():
     values = {"empty": 0.5, "p95_ms": None}
     rows = guards_of({"empty": 0.5, "p95_ms": 9}, "new", values, None, {})

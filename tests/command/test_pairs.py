@@ -66,8 +66,8 @@ def test_summary_counts_wins_and_losses_and_weighs_queries():
     weights = 1.0 + np.arange(N) % 3
     measured = measured_of(queries=JUDGED.assign(weight=weights))
     figures = pairs.summary(measured, PAIR)
-    wide = pairs.summary(measured, PAIR, margin=0.3)
-    assert wide["smallest"] > 0.3 > figures["smallest"]  # what ships by its margin
+    assert np.isnan(figures["smallest"])  # so few queries ship nothing
+    assert figures["order"] == figures["order_as_it_is"] == ""
     new, old = (np.average(NDCG[name], weights=weights) for name in PAIR)
     assert (figures["a"], figures["b"]) == pytest.approx((new, old))
     assert figures["difference"] == pytest.approx(new - old)
@@ -83,6 +83,18 @@ def test_what_nobody_judged_may_turn_a_comparison():
     assert figures["judged"] == pytest.approx([0.1, 0.1])
     assert figures["high"] < 0 <= figures["without"]["high"]
     assert pairs.exit_code(figures, 0.01)[0] == 2
+
+
+def test_what_so_many_needs_ship_goes_by_the_margin_of_the_run():
+    rows = np.tile(np.arange(N), 3)
+    queries = JUDGED.iloc[rows].reset_index(drop=True)
+    ids = queries.index.astype(str)
+    rankings = {name: RANKINGS[name][rows] for name in PAIR}
+    measured = measured_of(rankings, queries.assign(query_id=ids, need=ids))
+    usual = pairs.summary(measured, PAIR)["smallest"]
+    wide = pairs.summary(measured, PAIR, margin=0.3)["smallest"]
+    later = pairs.summary(measured, PAIR, level=0.001)["smallest"]
+    assert wide > 0.3 > later > usual
 
 
 # --- Slices ------------------------------------------------------------------

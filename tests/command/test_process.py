@@ -336,13 +336,57 @@ def test_a_command_that_is_to_outlive_its_terminal_does(hanging, tmp_path):
     assert run.wait(60) == 143
 
 
+KILLED_WHEN_IT_HAS_STARTED = """import os, signal, subprocess, sys
+from evaluate_retrieval.searching import process
+class Popen(subprocess.Popen):
+    def __init__(self, words, **options):
+        super().__init__(words, **options)
+        if sys.argv[1] in str(words):
+            os.kill(os.getpid(), signal.SIGKILL)
+subprocess.Popen = Popen
+with process.Loop() as loop:
+    [program] = loop.processes_of(["sleep", "1000"], 1, 1, {})
+    loop.run(program.start())"""
+
+
+@pytest.mark.parametrize("word", ["guard.py", "/bin/sh", "sleep"])
+def test_nothing_is_left_when_the_command_is_killed_as_it_starts_it(
+    searches, tmp_path, word
+):
+    command = [sys.executable, "-c", KILLED_WHEN_IT_HAS_STARTED, word]
+    assert subprocess.run(command).returncode == -signal.SIGKILL
+
+
+ASKS_THE_TERMINAL = '''import sys
+from evaluate_retrieval.searching import process
+READS = """
+import json
+try:
+    open("/dev/tty").read()
+except OSError as error:
+    print(json.dumps({"error": str(error)}))
+"""
+with process.Loop() as loop:
+    [program] = loop.processes_of([sys.executable, "-c", READS], 1, 1, {})
+    print(loop.run(program.answer({"query_id": "q"})).error)'''
+
+
+def test_a_program_that_asks_the_terminal_gets_an_error():
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv(sys.executable, [sys.executable, "-c", ASKS_THE_TERMINAL])
+    with open(terminal) as shown:
+        assert re.search(r"Errno \d+", shown.readline())
+    os.waitpid(pid, 0)
+
+
 def test_the_guard_ends_what_was_started_and_not_ended():
     started = [
         subprocess.Popen(["sleep", "1000"], start_new_session=True) for _ in range(3)
     ]
     numbers = [each.pid for each in started]
     watch = subprocess.Popen([sys.executable, guard.__file__], stdin=subprocess.PIPE)
-    lines = f"\n+{numbers[0]}\n+{numbers[1]}\n-{numbers[0]}\n+{numbers[2]}\n"
+    lines = f"+{numbers[0]}\n+{numbers[1]}\n-{numbers[0]}\n+{numbers[2]}\n"
     watch.communicate(lines.encode(), timeout=60)
     assert [started[1].wait(60), started[2].wait(60)] == [-signal.SIGKILL] * 2
     assert started[0].poll() is None

@@ -23,7 +23,7 @@ from evaluate_retrieval.measuring.baseline import outcome_of
 from evaluate_retrieval.measuring.baseline_file import BASELINE, Kept, read_baseline
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.measuring.outcomes import outcomes_as_json
-from evaluate_retrieval.reading import needs
+from evaluate_retrieval.reading import kept as keeping
 from evaluate_retrieval.reading.folder import read
 from evaluate_retrieval.reading.kept import marks_of
 
@@ -544,8 +544,8 @@ def test_a_folder_for_reading_has_no_lock(tmp_path, monkeypatch):
 
 def test_needs_that_two_runs_keep_at_once_are_all_kept(tmp_path):
     def freeze(n):
-        return needs.freeze(tmp_path, {f"q{n}": f"need {n}"})
+        return keeping.freeze(tmp_path, {f"q{n}": f"need {n}"})
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(freeze, range(12))) == [""] * 12
-    assert len(needs.frozen(tmp_path)) == 12
+    assert len(keeping.read_kept(tmp_path).needs) == 12

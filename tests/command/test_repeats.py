@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from evidence import repeats as evidence
-from evidence import segments
+from evidence import simulated
 from refusals import refused
 
 from evaluate_retrieval import compare, evaluate
-from evaluate_retrieval.measuring import grounds, intervals, judged, scored
+from evaluate_retrieval.measuring import grounds, judged, scored
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.reading.columns import settings_in
 from evaluate_retrieval.searching.own import Search
@@ -229,10 +229,8 @@ def test_a_system_is_not_shipped_if_one_of_its_runs_shows_what_is_forbidden(fold
 
 
 @pytest.fixture
-def _quick(monkeypatch):
-    quick = segments.sums_of_single_queries
-    monkeypatch.setattr(intervals, "sums_by_group", quick)
-    with evidence.judging.fewer_swaps():
+def _quick():
+    with simulated.single_queries(), evidence.judging.fewer_swaps():
         yield
 
 
@@ -241,18 +239,18 @@ def _quick(monkeypatch):
 def test_the_simulation_says_what_the_command_does(own, n_runs):
     rng = np.random.default_rng(4)
     for _ in range(15):
-        usual = rng.choice(segments.VALUES, size=140)
+        usual = rng.choice(simulated.VALUES, size=140)
         sides = [evidence.drawn_runs(rng, own, n_runs, usual) for _ in range(2)]
         assert evidence.told_quickly(*sides) == evidence.told_of(*sides)
 
 
 def test_so_much_of_the_variance_of_one_run_is_its_own():
     rng = np.random.default_rng(4)
-    usual = rng.choice(segments.VALUES, size=20_000)
+    usual = rng.choice(simulated.VALUES, size=20_000)
     for own in evidence.OWN:
         runs = evidence.drawn_runs(rng, own, 4, usual)
         within = runs.var(axis=0, ddof=1).mean()
-        assert within == pytest.approx(own * np.var(segments.VALUES), rel=0.05)
+        assert within == pytest.approx(own * np.var(simulated.VALUES), rel=0.05)
     lost = evidence.drawn_runs(rng, 0.3, 4, usual, loss=0.01)
     assert usual.mean() - lost.mean() == pytest.approx(0.01, abs=0.005)
 

@@ -1,5 +1,6 @@
 """Test what the report of notebook 05 says, and that what it shows is escaped."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,7 +8,7 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from evaluate_retrieval.commands import report
+from evaluate_retrieval.commands import beginning, report
 from evaluate_retrieval.measuring import decision, pairs, scored, steps
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.searching import built_in, embedding
@@ -98,6 +99,23 @@ def test_tiles_count_the_queries_that_the_sentence_counts():
     first = pairs.first_relevant(pairs.that_count(measured, figures), pair)
     assert (first["counts"], first["n"], figures["queries"]) == ([30, 24], 30, 30)
     assert first["difference"] == pytest.approx(0.2)
+
+
+def test_the_slider_ships_nothing_of_which_a_limit_cannot_be_told():
+    verdict = decision.decide(measured_of(new=40, old=24), "old")
+    assert beginning.rule_of(verdict)["rows"]
+    assert beginning.rule_of(replace(verdict, reason="limit")) is None
+
+
+def test_the_tile_of_a_repeated_search_is_the_mean_of_its_runs():
+    """In one run it has 40 of 60 relevant documents first, in the other 20."""
+    queries = QUERIES.assign(document=[{"a": 1}] * N)
+    lists = {n: measured_of(it=n).ranked["it"] for n in (40, 20, 24)}
+    parts = queries, {"new": lists[40], "old": lists[24]}, Measure()
+    measured = scored.measured_of(*parts, repeats={"new": [lists[20]]})
+    first = pairs.first_relevant(measured, ("new", "old"))
+    assert first["counts"] == [30, 24]
+    assert first["difference"] == pytest.approx(0.1)
 
 
 def test_unjudged_results_turn_a_search_grey():

@@ -7,7 +7,7 @@ import pytest
 from evaluate_retrieval import api, utils
 from evaluate_retrieval.commands import manifest
 from evaluate_retrieval.judging import sample
-from evaluate_retrieval.reading.kept import read_sample
+from evaluate_retrieval.reading.kept import read_kept
 
 
 def write_log(path, n=300):
@@ -106,7 +106,7 @@ def test_written_into_the_folder_it_is_that_of_judge(tmp_path):
     folder = tmp_path / "log"
     write_log(folder)
     api.sample(folder, out=tmp_path / "out", queries=50, write=True)
-    kept = read_sample(folder)
+    kept = read_kept(folder).sample
     assert kept["drawn"].sum() == 50
     assert kept["lines"].sum() == sum(np.maximum(1, 400 // np.arange(1, 301)))
     with pytest.raises(utils.InputError) as caught:

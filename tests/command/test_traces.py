@@ -1,7 +1,8 @@
 """What production already did: spans of retrievers become queries, a run, documents.
 
-traces/ has what real packages wrote, see scripts/recorders/spans.py. Forms that take a
-server or an account are made here from their documentation: DOCUMENTED."""
+traces/ has what real packages wrote, once, by 20f913c2:scripts/recorders/spans.py (`git
+show`). Forms that take a server or an account are made here from their
+documentation: DOCUMENTED."""
 
 import json
 from itertools import cycle

@@ -19,7 +19,7 @@ def test_without_a_model_a_stage_says_where_the_best_record_is():
 
 def test_answers_that_are_not_recorded_are_counted(tmp_path):
     with pytest.raises(RuntimeError, match="2 of 2"):
-        answering.answers_to(["one", "two"], tmp_path / "answers.jsonl")
+        answering.with_answers(pd.DataFrame({"prompt": ["one", "two"]}), tmp_path)
 
 
 def test_a_refusal_is_told_from_an_answer():
@@ -30,10 +30,11 @@ def test_a_refusal_is_told_from_an_answer():
 @pytest.mark.parametrize("finish", ["stop", "length"])
 def test_a_live_answer_is_asked_at_temperature_0_and_kept(tmp_path, finish):
     """Also one that ends at the limit."""
-    path = tmp_path / "a.jsonl"
+    rows = pd.DataFrame({"prompt": ["why?", "why?"]})
     with live(answer(" Yes. ", finish_reason=finish)) as server:
         for _ in range(2):
-            assert answering.answers_to(["why?"] * 2, path) == ["Yes.", "Yes."]
+            answered = answering.with_answers(rows, tmp_path)
+            assert answered["answer"].to_list() == ["Yes.", "Yes."]
     [request] = server.requests
     assert (request.body["temperature"], request.body["max_tokens"]) == (0, 160)
 

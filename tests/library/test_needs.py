@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from refusals import refused
 
 from evaluate_retrieval.reading import folder, needs, splits
+from evaluate_retrieval.reading.kept import freeze, read_kept
 
 LABELS = ["", "", "", "A", "B"]
 QUERY = st.tuples(
@@ -190,37 +191,37 @@ def test_a_need_is_called_by_a_text_and_its_fold_does_not_change_with_ids():
 def test_frozen_needs_are_kept_and_new_queries_join_one_or_stand_alone(tmp_path):
     qrels = {"a": best("u"), "b": best("u"), "c": best("v"), "d": best("w")}
     first = needs_by_id(qrels)
-    assert needs.frozen(tmp_path) == {}
-    assert needs.freeze(tmp_path, first) == ""
-    assert needs.frozen(tmp_path) == first
+    assert read_kept(tmp_path).needs == {}
+    assert freeze(tmp_path, first) == ""
+    assert read_kept(tmp_path).needs == first
     # a judge finds that u answers c, too: what was one, and two, stays
     qrels |= {"c": best("u"), "new": best("w"), "both": best("u", "w"), "x": best("x")}
-    names = needs_by_id(qrels, frozen=needs.frozen(tmp_path))
+    names = needs_by_id(qrels, frozen=read_kept(tmp_path).needs)
     assert {id_: names[id_] for id_ in first} == first
     # new and both overlap, and touch three needs
     assert parts(names) == {*map(frozenset, ("ab", "c", "d", ("new", "both"), "x"))}
     del qrels["both"]
-    names = needs_by_id(qrels, frozen=needs.frozen(tmp_path))
+    names = needs_by_id(qrels, frozen=read_kept(tmp_path).needs)
     assert names["new"] == names["d"]
     assert names["x"] == "x"
-    assert needs.freeze(tmp_path, names | {"a": "another"}) == ""
-    assert needs.frozen(tmp_path) == names
+    assert freeze(tmp_path, names | {"a": "another"}) == ""
+    assert read_kept(tmp_path).needs == names
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path):
     (tmp_path / "judging").write_text("a file where the folder should be")
-    says = needs.freeze(tmp_path, {"a": "a"})
+    says = freeze(tmp_path, {"a": "a"})
     assert says.startswith(str(tmp_path / "judging" / "needs.csv"))
     assert "not kept" in says
-    assert needs.frozen(tmp_path) == {}
+    assert read_kept(tmp_path).needs == {}
 
 
 def test_a_damaged_file_of_needs_is_an_error_that_names_it(tmp_path):
     (tmp_path / "judging").mkdir()
     (tmp_path / "judging" / "needs.csv").write_text("query_id,need\na,\n")
     with refused("needs.csv", line=2, column="need"):
-        needs.frozen(tmp_path)
-    assert "not kept" in needs.freeze(tmp_path, {"a": "a"})
+        read_kept(tmp_path)
+    assert "not kept" in freeze(tmp_path, {"a": "a"})
 
 
 @pytest.mark.parametrize("form", ["tables", "pages"])
@@ -238,7 +239,7 @@ def test_the_file_of_needs_is_no_table_of_documents_and_no_query_moves(tmp_path,
     queries = before.test["judged"]
     named = dict(zip(queries["query_id"], queries["need"], strict=True))
     assert parts(named) == {frozenset("ab"), frozenset("c")}
-    assert needs.freeze(tmp_path, named) == ""
+    assert freeze(tmp_path, named) == ""
     after = folder.read(tmp_path)
     assert after.notes == before.notes
     assert after.documents == before.documents

@@ -17,15 +17,7 @@ from refusals import refused
 from second_person import NOBODY, as_root, as_somebody_else, shared_folder
 
 from evaluate_retrieval.judging import sample
-from evaluate_retrieval.reading import (
-    files,
-    graded,
-    kept,
-    locks,
-    needs,
-    places,
-    writing,
-)
+from evaluate_retrieval.reading import files, graded, kept, locks, places, writing
 from evaluate_retrieval.reading.opening import open_tables
 
 # each control character, line end, formula, mark of Unicode, quote and separator
@@ -118,9 +110,9 @@ def test_each_reader_of_ours_has_what_was_written(tmp_path, query, id_, cause):
     writing.write_table(pd.DataFrame(causes), tmp_path / "failures.csv")
     told = kept.written_causes(tmp_path)["your cause"].tolist()
     assert told == ([cause] if cause.strip() else [])
-    assert needs.freeze(tmp_path, {id_: "=a need"}) == ""
-    assert needs.frozen(tmp_path) == {id_: "=a need"}
-    (tmp_path / needs.FROZEN).unlink()
+    assert kept.freeze(tmp_path, {id_: "=a need"}) == ""
+    assert kept.read_kept(tmp_path).needs == {id_: "=a need"}
+    (tmp_path / kept.FROZEN).unlink()
     table = pd.DataFrame(
         {"query_id": [id_], "query": [query], "document": ["=d"], "grade": "1"}
     )
@@ -130,7 +122,7 @@ def test_each_reader_of_ours_has_what_was_written(tmp_path, query, id_, cause):
     drawn = {"place": [1], "query_id": [id_], "query": [query], "course": "all"}
     drawn |= {"kind": "head", "lines": 2, "drawn": True, "weight": 1.0}
     sample.keep_sample(pd.DataFrame(drawn), tmp_path)
-    assert kept.read_sample(tmp_path)["query"].tolist() == [query]
+    assert kept.read_kept(tmp_path).sample["query"].tolist() == [query]
 
 
 WRITERS = {"to_csv", "writer", "DictWriter", "write_text", "write_bytes", "savez"}
@@ -141,7 +133,7 @@ ELSEWHERE = {
     ("searching/onnx_model.py", "open"),  # into a folder that is renamed
     ("searching/onnx_model.py", "write_bytes"),
     ("reading/locks.py", "touch"),  # an empty file
-    ("reading/exporting.py", "writer"),  # into a text
+    ("reading/exporting.py", "to_csv"),  # into a text
 }
 
 

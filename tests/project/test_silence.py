@@ -39,8 +39,6 @@ OPENS = {
     "scripts/machine.py": "make models; a port of this machine",
     "scripts/models.py": "make models, make local-llm",
     "scripts/node.py": "make elasticsearch",
-    "scripts/recorders/rank_eval.py": "the node that ELASTICSEARCH_URL names",
-    "scripts/recorders/engines.py": "engines on this machine, which it starts",
     "scripts/site/browser.py": "make site",
 }
 OPENING = re.compile(
