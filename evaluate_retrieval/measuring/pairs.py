@@ -119,7 +119,7 @@ def summary(
     if measured.condensed is not None and measured.judged[list(pair)].min() < 1:
         without = measured.condensed[pair[0]] - measured.condensed[pair[1]]
         figures["without"] = intervals.difference(without[:n], *sample)
-        figures["judged"] = that_count(measured, figures).judged[[*pair]].to_list()
+        figures["judged"] = that_count(measured, figures).judged[list(pair)].to_list()
     return figures
 
 
@@ -138,7 +138,9 @@ def first_relevant(measured: scored.Measured, pair: tuple[str, str]) -> dict[str
     A dict: of `intervals.difference`, shares of the queries; n of these; and counts, so
     many with each of the two, in the mean of its runs. measured: see `that_count`."""
     tables = [measured.scores[name] for name in pair]
-    a, b = (1.0 * table.get(scored.FIRST, table["mrr"] == 1) for table in tables)
+    a, b = (
+        1.0 * table.get(scored.RELEVANT_FIRST, table["mrr"] == 1) for table in tables
+    )
     counts = {"n": len(a), "counts": [round(a.sum()), round(b.sum())]}
     return counts | intervals.difference(a - b, *measured.sample)
 

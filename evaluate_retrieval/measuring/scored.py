@@ -13,7 +13,9 @@ from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.measuring.plan import LARGE
 from evaluate_retrieval.reading import trec
 
-FIRST = "first"  # of a repeated search: the share of runs with a relevant first result
+RELEVANT_FIRST = (
+    "first"  # of a repeated search: the share of runs with a relevant first result
+)
 
 
 @dataclass(frozen=True)
@@ -186,7 +188,9 @@ def measured_of(
         others = metric.scores_of(numbered, queries, *options)
         tables = [scores[name], *others.values()]
         by_run[name] = np.array([table[measure.by] for table in tables])
-        tables = [table.assign(**{FIRST: table["mrr"] == 1}) for table in tables]
+        tables = [
+            table.assign(**{RELEVANT_FIRST: table["mrr"] == 1}) for table in tables
+        ]
         # of a query that one run finds nothing for, the others say what was judged
         scores[name] = pd.concat(tables).groupby(level=0, sort=False).mean()
     columns = pd.concat(scores, axis=1).swaplevel(axis=1)
