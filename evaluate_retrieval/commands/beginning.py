@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluate_retrieval.measuring import decision
+from evaluate_retrieval.measuring import decision, pairs
 from evaluate_retrieval.words import sentences, tiles
 from evaluate_retrieval.words.constants import FEW, UNITS
 
@@ -64,8 +64,9 @@ def tiles_of(evaluated: Any) -> list[dict[str, str]]:
     figures = evaluated.figures
     measured = evaluated.results.whole
     beside = ""
-    if figures and measured.condensed is not None:
-        is_doubtful = measured.judged[list(pair)].min() < 1
+    counted = pairs.that_count(measured, figures) if figures else measured
+    if figures and counted.judged is not None:
+        is_doubtful = counted.judged[list(pair)].min() < 1
         beside = "Unjudged results count as not relevant." if is_doubtful else ""
     if measured.weights is not None and np.ptp(measured.weights) > 0:
         beside += " Of 100 as your weights count them."

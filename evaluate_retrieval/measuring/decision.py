@@ -223,8 +223,10 @@ def decide(
         decision = _against(incumbent, measured, errors, margin)
     told = dict.fromkeys(filter(None, [decision.rival or decision.name, incumbent]))
     judged = {}
-    if measured.condensed is not None and measured.judged[list(told)].min() < 1:
-        judged = measured.judged[list(told)].to_dict()
+    counted = int(decision.row["n"]) if decision.rival else n
+    shares = measured.head(counted).judged
+    if shares is not None and counted and shares[list(told)].min() < 1:
+        judged = shares[list(told)].to_dict()
     cheaper = None
     if is_enough and decision.name:
         cheaper = _cheaper(decision.name, measured, milliseconds, margin)

@@ -74,8 +74,14 @@ WRITES = {  # what is replaced, and where
 }
 
 
-@pytest.mark.parametrize("problem", [fail, crash])
-@pytest.mark.parametrize("what", WRITES)
+JSON_OR_NOT = [[], ["--json"]]
+CAUGHT = ["the report", "the log", "the result"]  # by another part of `line` each
+
+
+@pytest.mark.parametrize(
+    ("what", "problem"),
+    [*((what, fail) for what in WRITES), *((what, crash) for what in CAUGHT)],
+)
 def test_what_cannot_be_written_is_an_error_and_not_worse(
     folder, what, problem, monkeypatch, capsys
 ):
@@ -85,9 +91,14 @@ def test_what_cannot_be_written_is_an_error_and_not_worse(
     assert "error: " in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["", "compare", "gate"])
-@pytest.mark.parametrize("stream", [Full, Late, Gone])
-@pytest.mark.parametrize("more", [[], ["--json"]])
+@pytest.mark.parametrize(
+    ("command", "stream", "more"),
+    [
+        *(("", stream, more) for stream in (Full, Late, Gone) for more in JSON_OR_NOT),
+        ("compare", Full, []),
+        ("gate", Full, []),
+    ],
+)
 def test_a_stream_that_fails_is_an_error(folder, command, stream, more, monkeypatch):
     monkeypatch.setattr(sys, "stdout", stream())
     assert line.main(words_of(folder, command, *more)) == 3
@@ -116,7 +127,7 @@ def test_a_summary_that_cannot_be_written_leaves_one_document(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="there is no /dev/full")
-@pytest.mark.parametrize("more", [[], ["--json"]])
+@pytest.mark.parametrize("more", JSON_OR_NOT)
 def test_a_full_disk_behind_a_real_stream(folder, more):
     command = [sys.executable, "-m", "evaluate_retrieval"]
     with open("/dev/full", "w") as full:

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 from sixty import said, write_agents, write_folder
+from test_facts import is_a
 
 from evaluate_retrieval.line import main
 from evaluate_retrieval.words import tiles
@@ -102,6 +103,7 @@ def ended(request, tmp_path_factory):
     for name, text in files.items():
         (folder / "data" / name).write_text(text)
     _, facts = said(folder, "evaluate", *options.split())
+    is_a("evaluate", facts)
     pages = {
         page.name: BeautifulSoup(page.read_text("utf-8"), "html.parser")
         for page in (folder / "out").glob("*.html")

@@ -25,8 +25,9 @@ def fails(question, course):
 
 
 def slow(question, course):
-    time.sleep(0.03)
-    return {"results": ids(question, 0), "tokens": 70 + 20 * (int(question[1:]) % 2)}
+    number = int(question[1:])
+    time.sleep(0.03 if number % 10 == 0 else 0)  # more than one in twenty
+    return {"results": ids(question, 0), "tokens": 70 + 20 * (number % 2)}
 
 
 def today(question, course):

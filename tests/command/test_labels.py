@@ -4,7 +4,6 @@ import json
 import shutil
 from dataclasses import replace
 
-import aging
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused
 
-from course import our_data
 from evaluate_retrieval.commands import judge, manifest
 from evaluate_retrieval.judging import cuts, judged_texts, labels, numbered
 from evaluate_retrieval.line import main
@@ -150,26 +148,6 @@ def test_words_are_kept_as_they_are_and_blanks_and_capitals_do_not_matter(text, 
     again = records({"x": f"\n{text}\t{'  '.join(words)} "})[0]
     assert numbered.numbered_words(again).tolist() == numbers.tolist()
     assert (numbers & 1).sum() >= sum(word != "kiwi" for word in words)
-
-
-@pytest.mark.slow
-def test_on_an_aged_copy_98_of_100_labels_that_are_carried_over_are_right():
-    data = folder.read(our_data.FOLDER)
-    before, after, truth = aging.aged(data.documents, seed=3)
-    texts = judged_texts.texts_of(before, data.judgements)
-    table = labels.followed(data.judgements, texts, after)
-    rules, became = zip(*table["document"].map(truth), strict=True)
-    for grades, kept in [
-        (table["grade"] > 0, aging.KEEPS_RELEVANT),
-        (table["grade"] == 0, aging.KEEPS_IRRELEVANT),
-    ]:
-        is_right = np.isin(rules, kept) & [
-            {*ids} <= {*true} != set()
-            for ids, true in zip(table["becomes"], became, strict=True)
-        ]
-        carried = table["is_safe"] & grades
-        assert is_right[carried].mean() >= 0.98
-        assert carried.sum() > 0.8 * (is_right & grades).sum() > 300
 
 
 CUTS = {

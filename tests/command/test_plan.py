@@ -23,7 +23,7 @@ from evaluate_retrieval.measuring import (
     tuning,
     verdicts,
 )
-from evaluate_retrieval.measuring.gains import expected, gains_table
+from evaluate_retrieval.measuring.gains import expected
 from evaluate_retrieval.reading import places
 from evaluate_retrieval.words import sentences
 
@@ -188,19 +188,6 @@ def test_a_plan_says_needs_minutes_and_chances():
     assert "ships less often than four times in five, even with a million" in without
 
 
-@pytest.mark.slow
-def test_as_many_groups_as_it_says_ship_four_times_in_five():
-    rng = np.random.default_rng(3)
-    gains = GAINS - GAINS.mean()
-    n = plan.plan_of(gains, SAMPLE, worth=0.05).needs
-    ships = []
-    for _ in range(120):
-        drawn = pd.DataFrame({"old": np.zeros(n), "new": 0.05 + rng.choice(gains, n)})
-        measured = scored.Measured(drawn, pd.Series(range(n)))
-        ships.append(gains_table(measured, "old")["ships"].item())
-    assert 0.68 < np.mean(ships) < 0.92  # 3.3 standard errors
-
-
 def test_evaluate_compare_and_power_plan_for_what_a_gain_is_worth(tmp_path, capsys):
     rng = np.random.default_rng(2)
     words = ["red", "blue", "green", "old", "new", "cold", "warm", "loud"]
@@ -303,8 +290,8 @@ def test_what_is_known_before_is_what_another_setting_gains():
 def test_the_table_of_the_manual_comes_out_small():
     """What the plan names ships in about 0.8, and the chances come true."""
     evidence = runpy.run_path(str(places.ROOT / "scripts" / "evidence" / "plan.py"))
-    table = evidence["after_the_plan"](n_draws=20, seed=2)
+    table = evidence["after_the_plan"](n_draws=8, seed=2)
     shares = table["ships then"].astype(float)
-    assert 0.62 < shares.mean() < 0.9  # of 80 draws
-    came = evidence["chances_that_come"](n_draws=30, seed=2)
+    assert 0.62 < shares.mean() < 0.94  # of 64 draws
+    came = evidence["chances_that_come"](n_draws=10, seed=2)
     assert came["predicted"].mean() == pytest.approx(came["ships"].mean(), abs=0.1)

@@ -14,8 +14,23 @@ TEMPLATES = templates()
 
 PACKAGE = places.ROOT / "evaluate_retrieval"
 NAMES = sorted(path.name for path in PACKAGE.rglob("*.j2"))
-# of each module, by its path: its syntax tree
-MODULES = {path: ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py")}
+
+
+@functools.cache
+def modules():
+    """The syntax tree of each module, by its path."""
+    return {path: ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py")}
+
+
+@functools.cache
+def calls():
+    """The calls of all modules: pairs of the tree of a module, and the call."""
+    return [
+        (tree, node)
+        for tree in modules().values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+    ]
 
 
 @functools.cache
@@ -40,14 +55,13 @@ def values_read(template):
 
 
 def calls_with(template):
-    """The calls that name a template: pairs of the tree of a module, and the call."""
-    for tree in MODULES.values():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and any(
-                isinstance(value, ast.Constant) and value.value == template
-                for value in node.args
-            ):
-                yield tree, node
+    """Those of `calls` that name a template."""
+    for tree, call in calls():
+        if any(
+            isinstance(value, ast.Constant) and value.value == template
+            for value in call.args
+        ):
+            yield tree, call
 
 
 def keywords_of(call):
@@ -128,25 +142,24 @@ def test_filters_are_used():
     assert TEMPLATES.filters.keys() - DEFAULT_FILTERS.keys() - used == set()
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
-def test_what_templates_may_use_is_in_one_module(path):
+def test_what_templates_may_use_is_in_one_module():
     """Else a template's meaning would depend on which modules were loaded before."""
-    tree = MODULES[path]
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    names |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     imported = {
-        f"{getattr(node, 'module', '')}.{alias.name}"
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for alias in node.names
+        path: {
+            f"{getattr(node, 'module', '')}.{alias.name}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for alias in node.names
+        }
+        for path, tree in modules().items()
     }
-    if path.name != "templates.py":
-        assert "evaluate_retrieval.words.templates.templates" not in imported
-        assert not [name for name in imported if "jinja2" in name]
-        return
-    ours = [
+    ours = imported.pop(PACKAGE / "words" / "templates.py")
+    for path, names in imported.items():
+        assert "evaluate_retrieval.words.templates.templates" not in names, path
+        assert not [name for name in names if "jinja2" in name], path
+    ours = {
         name
-        for name in imported
+        for name in ours
         if {"course", "utils", "evaluate_retrieval"} & set(name.split("."))
-    ]
+    }
     assert [name for name in ours if ".words.text." not in name] == []

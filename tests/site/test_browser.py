@@ -224,8 +224,14 @@ def test_vectors_in_half_precision_are_those_of_the_texts(wheel):
     assert np.abs(embedding.embed(texts) - made).max() < 3e-4
 
 
-def test_the_published_edition_names_the_cdn_and_has_our_wheels(tmp_path):
-    """It is built and not opened: the CDN is not asked."""
+def test_the_published_edition_names_the_cdn_and_has_our_wheels(
+    edition, tmp_path, monkeypatch
+):
+    """It is built and not opened: the CDN is not asked. The course's wheel is there."""
+    [archive] = edition.glob("pyodide/retrieval_evaluation_course-*.whl")
+    monkeypatch.setattr(
+        script, "write_wheel", lambda folder, offline: shutil.copy(archive, folder)
+    )
     script.build(tmp_path / "browser", offline=False)
     folder, cdn = tmp_path / "browser/pyodide", script.PUBLISHED["url"]
     packages = json.loads((folder / "pyodide-lock.json").read_text())["packages"]

@@ -2,7 +2,8 @@
 
 `as_in_browser.py COURSE LOCK NOTEBOOK …`: a folder with the unpacked wheel, Pyodide's
 lock, and notebooks. No thread starts, and no package is there that the lock lacks.
-It prints each cell that fails, and a line for each notebook."""
+Figures are not compared, so there are few draws. It prints each cell that fails, and a
+line for each notebook."""
 
 import json
 import os
@@ -15,6 +16,8 @@ from unittest.mock import patch
 import nbformat
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
+
+DRAWS = 500  # at least as many as `intervals` swaps at once
 
 
 class Absent:
@@ -37,6 +40,15 @@ def refuse(thread):
     raise RuntimeError("a browser starts no thread")
 
 
+def quick(bootstrap):
+    """SciPy's bootstrap with few draws, however many are asked for."""
+
+    def drawn(*arrays, n_resamples=None, **options):
+        return bootstrap(*arrays, n_resamples=DRAWS, **options)
+
+    return drawn
+
+
 def run(path):
     """Run the cells of a notebook until one fails; how many ran."""
     cells = nbformat.read(path, as_version=4).cells
@@ -48,6 +60,8 @@ def run(path):
     shell = InteractiveShell.instance()
     shell.history_manager.enabled = False
     for number, source in enumerate(sources):
+        if intervals := sys.modules.get("evaluate_retrieval.measuring.intervals"):
+            intervals.SWAPS = DRAWS
         with patch.object(threading.Thread, "start", refuse), capture_output() as shown:
             done = shell.run_cell(source)
         if not done.success:
@@ -63,6 +77,9 @@ if __name__ == "__main__":
     there |= {name.split(".")[0] for name in sys.modules}  # of the kernel
     there |= {path.stem for path in Path(course).iterdir()}
     sys.meta_path.insert(0, Absent(packages_distributions().keys() - there))
+    from scipy import stats  # not of the kernel
+
+    stats.bootstrap = quick(stats.bootstrap)
     sys.path.insert(0, course)
     os.environ["MPLBACKEND"] = "agg"
     for path in map(Path, paths):
