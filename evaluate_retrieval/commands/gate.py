@@ -241,8 +241,8 @@ def _update(options, evaluated, kept, sealed):
             log.info(f"{len(marks):,} queries are sealed until the next release")
     write_bytes(options.baseline, (options.out / baseline_file.BASELINE).read_bytes())
     log.info(f"{options.baseline} is of this run now")
-    board = evaluated.results.board
-    record = history.record_of(kept, board, evaluated.run_id, evaluated.since)
+    results = evaluated.results
+    record = history.record_of(kept, results, evaluated.run_id, evaluated.since)
     verdicts.keep_run(folder, record)
     if options.release:
         whole = releases.joined(kept, sealed)

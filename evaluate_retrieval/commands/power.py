@@ -4,10 +4,11 @@ import logging
 from dataclasses import dataclass
 from typing import Any
 
-from evaluate_retrieval.commands.options import FILLED, Options, option, worth
+from evaluate_retrieval.commands.options import FILLED, Options, margin, option, worth
 from evaluate_retrieval.measuring import intervals, plan
+from evaluate_retrieval.measuring.estimand import estimand
 from evaluate_retrieval.reading import folder
-from evaluate_retrieval.words.constants import NOT_WORSE
+from evaluate_retrieval.words.constants import FEW, NOT_WORSE
 
 HELP = "how many queries show which difference?"
 log = logging.getLogger(__name__)
@@ -24,6 +25,7 @@ class PowerOptions(Options):
         **FILLED,
     )
     worth: float | None = worth()
+    margin: float = margin()
 
 
 OPTIONS = PowerOptions
@@ -32,10 +34,13 @@ OPTIONS = PowerOptions
 def carry_out(options: PowerOptions) -> dict:
     """How many queries are needed, and what those of a folder can show: a dict."""
     sizes = plan.SIZES if options.worth is None else [options.worth]
-    table = plan.power(sizes)
+    table = plan.power(sizes, options.margin)
     log.info("So many needs ship a search that gains this, four times in five:")
-    log.info(table.to_string())
-    result = {"needed": {str(size): row.to_list() for size, row in table.iterrows()}}
+    log.info(table.astype("string").fillna("–").to_string())
+    if table.isna().to_numpy().any():
+        log.info("–: even a million are too few, by a margin of %g", options.margin)
+    needed = table.astype(object).where(table.notna(), None)
+    result = {"needed": {str(size): row.to_list() for size, row in needed.iterrows()}}
     says = "Spreads are those of notebook 06."
     if options.folder:
         data = folder.read(options.folder, options.language)
@@ -43,11 +48,20 @@ def carry_out(options: PowerOptions) -> dict:
             log.info(note)
         says = f"{data.source.name} has no queries that can decide. {says}"
         if data.decides:
-            queries = data.test[data.decides]
-            n = intervals.groups_of(queries).nunique()
-            effect = intervals.design_effect(intervals.weights_of(queries))
-            can_show = plan.can_show(n / effect)
-            shown = [f"{size:.3f} of {name}" for name, size in can_show.items()]
-            says = f"The {n:,} needs of {data.source.name} show {', '.join(shown)}."
-            result |= {"groups": n, "shown": can_show.to_dict()}
+            says, figures = _what_ships(data, options.margin)
+            result |= figures
     return result | {"says": says, "code": NOT_WORSE}
+
+
+def _what_ships(data, margin):
+    """What the queries ship that a verdict on a folder is about: text, a dict."""
+    queries = estimand(data)
+    n = intervals.n_needs(queries)
+    needs = f"The {n:,} needs of {data.source.name}"
+    figures = {"groups": n, "shown": dict.fromkeys(plan.SPREADS)}
+    if len(queries) < FEW:
+        return f"{needs} ship nothing: a verdict takes {FEW} queries.", figures
+    effect = intervals.design_effect(intervals.weights_of(queries))
+    figures["shown"] = plan.can_show(n / effect, margin).to_dict()
+    shown = [f"{size:.3f} of {name}" for name, size in figures["shown"].items()]
+    return f"{needs} show {', '.join(shown)}.", figures

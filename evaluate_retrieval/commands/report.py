@@ -274,10 +274,10 @@ def of_judges(agreement: pd.DataFrame) -> list[dict]:
         name.replace("_low", " from").replace("_high", " to") for name in columns
     ]
     text = (
-        f"{agreed.agreement_in_words(agreement)} Same: the share of pairs with the "
-        "same grade. Kappa: Cohen's, with squares of the difference as weights. Above: "
-        "by how much a person's grades are higher than the others'. With 95 % "
-        "intervals."
+        f"{agreed.agreement_in_words(agreement)} Pairs: each counts for each two "
+        "people. Same: the share with the same grade. Kappa: Cohen's, with "
+        "squares of the difference as weights. Above: by how much a person's grades "
+        "are higher than the others'. With 95 % intervals."
     )
     return [section("Who judged", text, table)]
 

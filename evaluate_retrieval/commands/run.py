@@ -171,7 +171,7 @@ def _evaluated(options, run_id, last, spends):
             advice = "--incumbent names it"
             raise utils.InputError(option="--guard", problem=problem, advice=advice)
         kept = kept_of(folder, results, search_to_keep(results, name=incumbent))
-        record = history.record_of(kept, results.board, run_id, since)
+        record = history.record_of(kept, results, run_id, since)
     with step("deciding", 4, N_STEPS):
         asked = folder, candidates, results, options, incumbent
         verdict = verdicts.verdict_at(*asked, record)

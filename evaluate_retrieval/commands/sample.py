@@ -97,11 +97,19 @@ def carry_out(options: SampleOptions) -> dict:
 
 def _says(drawn, table, effect):
     """What a sample stands for, in words."""
-    n_lines = table["lines"].sum()
+    represented = sample.stood_for(table)
+    n_lines = represented["lines"].sum()
+    missing = ""
+    if n_without := table["kind"].nunique() - represented["kind"].nunique():
+        n_missing = table["lines"].sum() - n_lines
+        missing = (
+            f" They do not stand for {n_missing:,} lines of {n_without:,} strata of "
+            "which none is drawn."
+        )
     return (
         f"{len(drawn):,} of {len(table):,} different queries are drawn, which stand "
         f"for {n_lines:,} lines. With their weights they tell as much as "
-        f"{len(drawn) / effect:,.0f} lines drawn at random."
+        f"{len(drawn) / effect:,.0f} lines drawn at random.{missing}"
     )
 
 

@@ -14,12 +14,13 @@ SUMS = ["n", "x", "y", "xx", "yy", "apart"]
 def agreement_of(judgements: pd.DataFrame) -> pd.DataFrame:
     """How each person's grades stand to others' for the same pairs: a DataFrame.
 
-    A row for each person, and "" for all. pairs: how many were graded by somebody else,
-    too (one counts for each of these). same: the share with the same grade. kappa:
-    Cohen's with squares of the difference as weights, see `kappa_of`; of all it takes
-    each two people both ways round. above: by how much the person's grades are higher
-    on average. Each with low and high: queries are drawn with replacement, with all of
-    their pairs. Empty where no pair has two grades."""
+    A row for each person, and "" for all. graded: how many pairs of a query and a
+    document were graded by somebody else, too; pairs: how many comparisons of two
+    people these give, one for each of the others. same: the share with the same grade.
+    kappa: Cohen's with squares of the difference as weights, see `kappa_of`; of all it
+    takes each two people both ways round. above: by how much the person's grades are
+    higher on average. Each with low and high: queries are drawn with replacement, with
+    all of their pairs. Empty where no pair has two grades."""
     rows = []
     for query_id, of_query in grades_by_person(judgements, with_settled=True).items():
         for document, by_name in of_query.items():
@@ -49,7 +50,8 @@ def _agreement_figures(part):
     """The figures of a person. part: a row for each pair and each other person."""
     sums = part.groupby("query_id")[[*SUMS, "same"]].sum()
     drawn = draws(len(sums), 1_000) @ sums.to_numpy()  # first all of them, as they are
-    figures: dict[str, float] = {"pairs": int(drawn[0, 0])}
+    n_graded = len(part[["query_id", "document"]].drop_duplicates())
+    figures: dict[str, float] = {"graded": n_graded, "pairs": int(drawn[0, 0])}
     for name, of_sums in MEASURES.items():
         values = of_sums(drawn)
         figures[name] = values[0]

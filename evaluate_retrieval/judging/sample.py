@@ -95,12 +95,18 @@ def draw_so_many(
 def weighed(table: pd.DataFrame) -> pd.DataFrame:
     """A sample with its weights: NaN for what is not drawn.
 
-    The share of a query's stratum among the lines of the log, divided by its share
-    of the sample (post-stratification, Holt and Smith 1979)."""
-    of_lines = table.groupby("kind")["lines"].sum() / table["lines"].sum()
+    The share of a query's stratum among the lines that the sample stands for, divided
+    by its share of the sample (post-stratification, Holt and Smith 1979)."""
     of_sample = table.loc[table["drawn"], "kind"].value_counts(normalize=True)
-    weights = table["kind"].map(of_lines / of_sample)
+    lines = stood_for(table).groupby("kind")["lines"].sum()
+    weights = table["kind"].map(lines / lines.sum() / of_sample)
     return table.assign(weight=weights.where(table["drawn"]))
+
+
+def stood_for(table: pd.DataFrame) -> pd.DataFrame:
+    """The queries of the strata of which at least one is drawn: the sample stands for
+    these. table: see `draw`."""
+    return table[table["drawn"].groupby(table["kind"]).transform("any")]
 
 
 # --- The file of a folder ------------------------------------------------------------

@@ -6,9 +6,7 @@ from datetime import UTC, date, datetime
 from importlib.metadata import PackageNotFoundError, version
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from evaluate_retrieval import utils
 from evaluate_retrieval.measuring import looks
@@ -17,19 +15,23 @@ from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.measuring.since import prints_of
 from evaluate_retrieval.reading.listing import KEPT_IN
 
+if TYPE_CHECKING:  # it loads all searches
+    from evaluate_retrieval.measuring.steps import Results
+
 FIGURES = ["value", "low", "high"]
 LAST_RUNS = 10  # runs in a picture
 WATCHED = ["search", "metric", "judgements", "documents", "version", "lists"]
 
 
 def record_of(
-    kept: Kept, board: pd.DataFrame, run_id: str, since: Iterable[Mapping[str, Any]]
+    kept: Kept, results: "Results", run_id: str, since: Iterable[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """What the log keeps of a run: a dict of plain values.
 
-    kept: of the search that runs today, or was chosen. board: see `steps.Results`.
-    since: see `since.since_last`; it counts where it is of this search."""
-    figures = board[[kept.measure.by, "low", "high"]].astype(float).round(6)
+    kept: of the search that runs today, or was chosen. results: of the run, whose
+    leaderboard has the figures: queries and needs are those of it. since: see
+    `since.since_last`; it counts where it is of this search."""
+    figures = results.board[[kept.measure.by, "low", "high"]].astype(float).round(6)
     return {
         "day": str(date.today()),
         "time": datetime.now(UTC).isoformat(),
@@ -39,8 +41,8 @@ def record_of(
         "metric": str(kept.measure),
         "kind": kept.measure.kind,
         "figures": {name: list(row) for name, *row in figures.itertuples()},
-        "queries": len(kept.queries),
-        "needs": kept.queries["need"].nunique(),
+        "queries": len(results.measured.values),
+        "needs": results.measured.groups.nunique(),
         "grades": sum(map(len, kept.qrels.values())),
         "n_documents": len(kept.texts),
         "documents": looks.hash_of(sorted(kept.texts.items())),

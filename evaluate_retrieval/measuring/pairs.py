@@ -110,7 +110,7 @@ def summary(
     else:
         figures["order_as_it_is"] = decision.order_of(figures)
         can_ship = figures["why"] not in ("bound", "incumbent")
-        rule = n_tests, margin, level
+        rule = n_tests, margin, level, ground.doubt
         figures["smallest"] = (
             plan.smallest_to_ship(gain, sample, *rule) if can_ship else np.nan
         )

@@ -30,6 +30,8 @@ MORE = [50, 100, 200]  # needs: after so many more one asks whether it will ship
 # What is known before anything is judged: as much as this many needs without a gain
 # would say. Another setting gained 0.38 of its spread, typically (1 / 0.38² is 6.8)
 PRIOR = 7
+TRIED = np.unique(np.geomspace(2, 1_000_000, 3_000).astype(int))  # numbers of groups
+SURELY = float(scipy.stats.norm.isf(0.2))  # errors above what ships: four times in five
 Level = Callable[[Any], Any]
 PAIR_SECONDS = 20  # to judge a pair of a query and a short text. Yours may take longer
 
@@ -67,14 +69,16 @@ def plan_of(
     pairs_each: float | None = None,
     margin: float = MARGIN,
     level: Level = lambda n: LEVEL,
+    doubt: float = 0.0,
 ) -> Plan:
     """A `Plan` for a search whose gain was measured on some queries.
 
     gain: one a query. worth: see `Plan`; None for the margin. n_tests: candidates that
-    are tested together. margin: what a search has to gain at least."""
+    are tested together. margin: what a search has to gain at least. doubt: see
+    `_to_pass`."""
     size = worth or max(margin, MARGIN)  # a margin of 0 takes any number of needs
     # fewer queries decide nothing, and a need has one at least
-    rule = n_tests, margin, level
+    rule = n_tests, margin, level, doubt
     needs = max(groups_to_ship(gain, sample, size, *rule), FEW)
     return Plan(
         worth=size,
@@ -106,22 +110,33 @@ def _design_effect(gain, sample):
     return intervals.design_effect(sizes)
 
 
-def _to_pass(gain, sample, n, n_tests, margin, level):
+def _to_pass(gain, sample, n, n_tests, margin, level, doubt):
     """Which mean gain ships on n groups like these, and the deviation of one group.
+
+    doubt: the deviation of the mean gain by who graded, see `Measured.doubt`. It widens
+    what a verdict goes by; as the grades of each pair are drawn by themselves, it gets
+    smaller with more groups, too."""
+    n_now = sample[0].nunique()
+    deviation = intervals.standard_error(gain, *sample) * np.sqrt(n_now)
+    error = np.hypot(deviation, doubt * np.sqrt(n_now)) / np.sqrt(n)
+    lost = np.average(gain < -LARGE, weights=sample[1])
+    n_alike = n / _design_effect(gain, sample)
+    return _mean_to_pass(error, n_alike, margin, level(n), lost, n_tests), deviation
+
+
+def _mean_to_pass(error, n, margin, level, lost=0.0, n_tests=1):
+    """The smallest mean gain of n groups that ships. error: of the mean.
 
     It is significant at the level for all candidates (Holm's first step), what is to be
     expected of it is the margin at least, and it is above what the bound on large
-    losses takes, see `gains.gains_table`."""
-    deviation = intervals.standard_error(gain, *sample) * np.sqrt(sample[0].nunique())
-    lost = np.average(gain < -LARGE, weights=sample[1])
-    at_most = most_lost(lost, n / _design_effect(gain, sample), n_tests)
-    error = deviation / np.sqrt(n)
-    limit = scipy.stats.norm.isf(level(n) / n_tests / 2)
-    # the gain of which the margin is to be expected, see `gains.expected`
-    least = margin / np.where(error > 0, error, np.inf)
-    z = least + scipy.stats.norm.isf(0.5 * scipy.stats.norm.sf(limit - least))
-    to_pass = np.maximum(np.maximum(limit, z) * error, at_most - lost)
-    return np.maximum(to_pass, margin), deviation
+    losses takes, of which there is a share `lost`: see `gains.gains_table`."""
+    limit = scipy.stats.norm.isf(level / n_tests / 2)
+    z = limit
+    if margin:  # the gain of which the margin is to be expected, see `gains.expected`
+        least = margin / np.where(error > 0, error, np.inf)
+        z = least + scipy.stats.norm.isf(0.5 * scipy.stats.norm.sf(limit - least))
+    by_losses = most_lost(lost, n, n_tests) - lost
+    return np.maximum(np.maximum(np.maximum(limit, z) * error, by_losses), margin)
 
 
 def groups_to_ship(
@@ -131,15 +146,22 @@ def groups_to_ship(
     n_tests: int = 1,
     margin: float = MARGIN,
     level: Level = lambda n: LEVEL,
+    doubt: float = 0.0,
 ) -> int:
     """How many groups ship a search that gains `size`, four times in five.
 
     gain: one a query, of which the spread and the share of large losses are
-    taken. n_tests: candidates. A million at most."""
-    n = np.unique(np.geomspace(2, 1_000_000, 3_000).astype(int))
-    to_pass, deviation = _to_pass(gain, sample, n, n_tests, margin, level)
-    ships = size - scipy.stats.norm.isf(0.2) * deviation / np.sqrt(n) >= to_pass
-    return int(n[ships.argmax()] if ships.any() else n[-1])
+    taken. n_tests: candidates. doubt: see `_to_pass`. A million at most."""
+    to_pass, deviation = _to_pass(gain, sample, TRIED, n_tests, margin, level, doubt)
+    return _first_to_ship(size, to_pass, deviation)
+
+
+def _first_to_ship(size, to_pass, deviation):
+    """The first of TRIED numbers of groups that ships `size` four times in five.
+
+    to_pass: which mean gain ships, one for each number. The last where none does."""
+    ships = size - SURELY * deviation / np.sqrt(TRIED) >= to_pass
+    return int(TRIED[ships.argmax()] if ships.any() else TRIED[-1])
 
 
 def smallest_to_ship(
@@ -148,6 +170,7 @@ def smallest_to_ship(
     n_tests: int,
     margin: float,
     level: float,
+    doubt: float = 0.0,
 ) -> float:
     """The smallest true gain that as many groups as there are ship four times in five.
 
@@ -155,8 +178,9 @@ def smallest_to_ship(
     n = sample[0].nunique()
     if level <= 0 or 2.0 ** (1 - n) >= level / n_tests:
         return np.nan
-    to_pass, deviation = _to_pass(gain, sample, n, n_tests, margin, lambda n: level)
-    return float(to_pass + scipy.stats.norm.isf(0.2) * deviation / np.sqrt(n))
+    rule = n_tests, margin, lambda n: level, doubt
+    to_pass, deviation = _to_pass(gain, sample, n, *rule)
+    return float(to_pass + SURELY * deviation / np.sqrt(n))
 
 
 def chance_to_ship(
@@ -166,14 +190,17 @@ def chance_to_ship(
     n_tests: int = 1,
     margin: float = MARGIN,
     level: Level = lambda n: LEVEL,
+    doubt: float = 0.0,
 ) -> float:
     """How likely a search ships after n_more groups: its assurance.
 
     That is the power, averaged over what the true gain may be (O'Hagan, Stevens and
     Campbell 2005). What it may be is told by the gain that was measured, and by PRIOR
-    groups without one, since large gains are rare. n_tests: candidates."""
+    groups without one, since large gains are rare. n_tests: candidates. doubt: see
+    `_to_pass`; the spread of what was measured has it already."""
     n = sample[0].nunique()
-    to_pass, deviation = _to_pass(gain, sample, n + n_more, n_tests, margin, level)
+    rule = n_tests, margin, level, doubt
+    to_pass, deviation = _to_pass(gain, sample, n + n_more, *rule)
     measured = np.average(gain, weights=sample[1])
     true = measured * n / (n + PRIOR)
     # of the new groups' mean: the true gain is not known, and the groups are drawn
@@ -188,18 +215,28 @@ def chance_to_ship(
 # --- Without queries -----------------------------------------------------------------
 
 
-def power(sizes: list[float] = SIZES) -> pd.DataFrame:
-    """How many needs ship which gain of nDCG@10: a DataFrame by the gain.
+def power(sizes: list[float] = SIZES, margin: float = MARGIN) -> pd.DataFrame:
+    """How many needs ship which gain of nDCG@10: a DataFrame of Int64 by the gain.
 
-    With so many a single candidate is shipped four times in five, if few of
-    its losses are large. Columns: for each of SPREADS the number with the
-    lowest, the median and the highest spread. Queries that ask for the same
-    count as one need."""
+    With so many a single candidate is shipped four times in five at a first look, by
+    the rule of `groups_to_ship`, if none of its losses is large, and nobody differs on
+    a grade. FEW at least; NA where a million are too few. Columns: for each of SPREADS
+    the number with the lowest, the median and the highest spread. Queries that ask for
+    the same count as one need."""
     spreads = SPREADS.unstack()
-    needed = [np.ceil((intervals.power(LEVEL) * spreads / size) ** 2) for size in sizes]
-    return pd.DataFrame(needed, sizes, dtype=int).rename_axis("difference")
+    table = pd.DataFrame(pd.NA, sizes, spreads.index, "Int64")
+    for name, spread in spreads.items():
+        to_pass = _mean_to_pass(spread / np.sqrt(TRIED), TRIED, margin, LEVEL)
+        for size in sizes:
+            needs = _first_to_ship(size, to_pass, spread)
+            if needs < TRIED[-1]:
+                table.loc[size, name] = max(needs, FEW)
+    return table.rename_axis("difference")
 
 
-def can_show(n_groups: float) -> pd.Series:
-    """The gain of nDCG@10 that so many needs ship, by SPREADS: a Series."""
-    return intervals.power(LEVEL) * SPREADS.loc["median"] / np.sqrt(n_groups)
+def can_show(n_groups: float, margin: float = MARGIN) -> pd.Series:
+    """The smallest gain of nDCG@10 that so many needs ship, by SPREADS: a Series.
+
+    By the rule of `power`, FEW aside."""
+    error = SPREADS.loc["median"] / np.sqrt(n_groups)
+    return _mean_to_pass(error, n_groups, margin, LEVEL) + SURELY * error

@@ -299,6 +299,7 @@ def plan_for(
         pairs.pairs_apart(measured, pair) if is_judged else None,
         options.margin,
         level,
+        measured.doubt(*pair, n),
     )
 
 

@@ -171,8 +171,9 @@ OUTCOMES = {  # the line, its code, and a piece of what is said
         "copy",
     ),
     "no gate": ("gate {none} {own} {baseline_of_bad}", 3, "none that can decide"),
-    # as 48 equal ones: (0.01, two sides, and 0.8: 2.58 + 0.84) * 0.25 / sqrt(48)
-    "power": ("power {data}", 0, "0.123 of another kind"),
+    # as 48 equal ones, whose error is 0.25 / sqrt(48): 3.42 of these significant, and
+    # some more to expect the margin
+    "power": ("power {data}", 0, "0.132 of another kind"),
     "no power": ("power {none}", 0, "no queries"),
     # what cannot be done
     "no folder": ("no-such-folder", 3, "no-such-folder"),

@@ -17,6 +17,7 @@ from evaluate_retrieval.measuring import gains, graders, intervals, scored, tuni
 from evaluate_retrieval.measuring.metric import Measure
 from evaluate_retrieval.measuring.plan import SURE
 from evaluate_retrieval.reading.graded import combined
+from evaluate_retrieval.words.templates import render
 
 N = 60  # queries of a folder
 NOISE = 2.0  # of the new search: it is better, by so little that grades decide
@@ -92,6 +93,18 @@ def test_the_interval_of_an_agreement_holds_the_truth_as_often_as_it_says():
         row = agreed.agreement_of(judged(120, 40, 100 + seed, people)).loc["ann"]
         n_held += row["kappa_low"] <= truth <= row["kappa_high"]
     assert 52 <= n_held <= 60
+
+
+def test_three_people_on_a_pair_are_three_comparisons_and_one_pair():
+    cells = ["ann=1;ben=1;eva=0"] * 4 + ["ann=1;ben=1"]
+    table = pd.DataFrame({"query_id": [*"qrstu"], "document": "d", "grades": cells})
+    says = agreed.agreement_in_words(agreed.agreement_of(table))
+    told = "5 pairs have two or more grades, the same for 38% of 13 comparisons of two"
+    assert says.startswith(told)
+    shown = {"folder": "f", "style": "", "people": [], "n_open": 4}
+    shown |= {"before": None, "after": None}
+    page = render("lead.html.j2", agreement=agreed.agreement_of(table), **shown)
+    assert "in 38% of 13 comparisons of two people, of 5 pairs." in page
 
 
 def test_where_nobody_judged_twice_there_is_no_agreement():

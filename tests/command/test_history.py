@@ -127,6 +127,16 @@ def test_a_new_baseline_of_the_gate_is_a_run_and_other_gates_are_none(folder):
     assert [row["queries"] for row in history(folder)["runs"]] == [N, N]
 
 
+def test_the_queries_of_a_run_are_those_of_its_figure(folder):
+    """Not those of the verdict, where queries without a relevant document tie."""
+    table = pd.read_csv(folder / "judged-queries.csv")
+    table.loc[table["document"].isin(["d7", "d8"]), "grade"] = 0
+    table.to_csv(folder / "judged-queries.csv", index=False)
+    run(folder, 4)
+    [row] = history(folder)["runs"]
+    assert (row["queries"], row["needs"]) == (N - 2, N - 2)
+
+
 def test_two_branches_that_looked_are_merged(folder):
     git(folder.parent, "init", "-q", "-b", "main")
     for branch, good in [("main", 5), ("a", 6), ("b", 7)]:

@@ -2,6 +2,7 @@
 
 import json
 import runpy
+from types import SimpleNamespace
 
 import n06_claims as claims
 import numpy as np
@@ -9,8 +10,19 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from evaluate_retrieval import power, utils
 from evaluate_retrieval.line import main
-from evaluate_retrieval.measuring import decision, intervals, plan, tuning
+from evaluate_retrieval.measuring import (
+    decision,
+    graders,
+    intervals,
+    metric,
+    pairs,
+    plan,
+    scored,
+    tuning,
+    verdicts,
+)
 from evaluate_retrieval.measuring.gains import expected
 from evaluate_retrieval.reading import places
 from evaluate_retrieval.words import sentences
@@ -19,13 +31,35 @@ N = 60
 GAINS = pd.Series(np.random.default_rng(1).normal(0, 0.2, N))
 GAINS = (GAINS - GAINS.mean()) / GAINS.std() * 0.2
 SAMPLE = pd.Series(range(N)), None
+FEW_SHIP = " ship nothing: a verdict takes 50 queries."
 
 
-def test_half_the_gain_takes_four_times_the_needs_and_they_show_it():
-    needed = plan.power()
-    assert needed.loc[0.01].to_numpy() == pytest.approx(4 * needed.loc[0.02], abs=4)
-    for name, n in needed.loc[0.02].xs("median", level=1).items():
-        assert plan.can_show(n)[name] == pytest.approx(0.02, rel=0.01)
+@pytest.mark.parametrize("margin", [0, 0.01, 0.03])
+def test_power_answers_by_the_rule_of_a_plan(margin):
+    """With gains of each spread that have no large loss."""
+    table = plan.power([0.05, 0.02], margin)
+    for name, spread in plan.SPREADS.unstack().items():
+        gains = GAINS / 0.2 * spread
+        gains = gains.clip(-0.5)
+        gains *= spread / intervals.standard_error(gains, *SAMPLE) / np.sqrt(N)
+        for size in [0.05, 0.02]:
+            needs = plan.groups_to_ship(gains, SAMPLE, size, margin=margin)
+            told = max(needs, tuning.FEW) if needs < 1_000_000 else pd.NA
+            assert table.loc[size, name] is told or table.loc[size, name] == told
+    for name, needs in table.loc[0.05].xs("median", level=1).items():
+        assert plan.can_show(needs, margin)[name] == pytest.approx(0.05, rel=0.01)
+    assert table.loc[0.02].isna().all() == (margin == 0.03)
+
+
+def test_power_names_no_number_that_cannot_ship():
+    table = plan.power()["another setting", "median"]
+    assert table.to_list()[1:] == [462, 192, 95, tuning.FEW]
+    assert table.isna().to_list() == [True, False, False, False, False]
+    # without a margin half the gain takes four times the needs
+    free = plan.power([0.01, 0.02], 0)["another setting", "highest"]
+    assert free[0.01] == pytest.approx(4 * free[0.02], rel=0.01)
+    z = stats.norm.isf(plan.LEVEL / 2) + stats.norm.isf(0.2)
+    assert free[0.01] == pytest.approx((z * 0.18 / 0.01) ** 2, rel=0.01)
 
 
 def test_a_plan_is_for_the_rule_that_ships():
@@ -57,6 +91,44 @@ def test_a_plan_is_for_the_rule_that_ships():
         few = GAINS[:5], (pd.Series(range(5)), None)
         assert np.isnan(plan.smallest_to_ship(*few, *rule))
     assert smallest > 0.3
+
+
+def of_two_people(n):
+    """Two searches on n queries, and what two people who seldom agree do to them."""
+    ids = [f"q{number}" for number in range(n)]
+    qrels = [{"a": number % 2, "b": 1} for number in range(n)]
+    queries = pd.DataFrame({"query_id": ids, "question": ids, "document": qrels})
+    ranks = {"new": [["b", "a"]] * n, "old": [["a", "b"]] * n}
+    lists = {name: utils.pad(rows, 2) for name, rows in ranks.items()}
+    measured = scored.measured_of(queries, lists, metric.Measure(k=2), "closed")
+    judgements = pd.DataFrame({"query_id": ids, "document": "a"})
+    judgements["grades"] = "ann=1;ben=0"
+    return graders.with_doubts(measured, judgements)
+
+
+def test_people_who_differ_cost_needs():
+    """A verdict goes by a wider interval then, on more needs as on these."""
+    pair = "new", "old"
+    measured = of_two_people(N)
+    doubt = measured.doubt(*pair, N)
+    later = of_two_people(4 * N).doubt(*pair, 4 * N)
+    assert later == pytest.approx(doubt / 2, rel=0.1)  # as the error of the mean is
+    made = plan.plan_of(GAINS, SAMPLE, 0.03, doubt=0.02)
+    assert made.needs > plan.plan_of(GAINS, SAMPLE, 0.03).needs
+    error = 0.2 / np.sqrt(made.needs)
+    gain = 0.03 - 0.842 * error
+    half = 1.96 * np.hypot(error, 0.02 * np.sqrt(N / made.needs))
+    row = {"difference": gain, "low": gain - half, "high": gain + half}
+    assert expected(row, plan.LEVEL / 2) == pytest.approx(decision.MARGIN, abs=1e-3)
+    certain = scored.replace(measured, doubts={})
+    smallest = [pairs.summary(each, pair)["smallest"] for each in (measured, certain)]
+    assert smallest[0] > 1.05 * smallest[1]
+    asked = SimpleNamespace(worth=0.05, margin=0.01)
+    by_people, by_one = (
+        verdicts.plan_for(each, pair, N, asked) for each in (measured, certain)
+    )
+    assert by_people.needs > by_one.needs
+    assert by_people.chances[50] < by_one.chances[50]
 
 
 def test_weights_and_needs_of_unequal_size_cost_needs():
@@ -153,7 +225,26 @@ def test_evaluate_compare_and_power_plan_for_what_a_gain_is_worth(tmp_path, caps
     assert main(["power", "--worth", "0.04"]) == 0
     [row] = [line for line in capsys.readouterr().out.splitlines() if "0.04 " in line]
     assert str(plan.power([0.04]).iloc[0, 1]) in row
+    assert main(["power", "--worth", "0.04", "--margin", "0.04"]) == 0
+    assert "even a million are too few, by a margin of 0.04" in capsys.readouterr().out
     assert main(["power", "--worth", "2"]) == 3
+
+
+def test_power_counts_what_a_verdict_is_about(tmp_path):
+    """Queries without a relevant document, too; fewer than FEW ship nothing."""
+    (tmp_path / "documents.csv").write_text("id,text\nd1,one\nd2,two\n")
+    rows = [f"q{n},about {n},d1,{n % 5 > 0:d}\n" for n in range(60)]
+    path = tmp_path / "judged-queries.csv"
+    path.write_text("query_id,query,document,grade\n" + "".join(rows))
+    result = power(tmp_path)
+    assert result["groups"] == 60
+    assert result["shown"] == plan.can_show(60).to_dict()
+    assert result["needed"]["0.01"] == [None] * 6
+    assert power(tmp_path, margin=0)["shown"] == plan.can_show(60, 0).to_dict()
+    path.write_text("query_id,query,document,grade\n" + "".join(rows[:49]))
+    few = power(tmp_path)
+    assert few.says.endswith("49 needs of " + tmp_path.name + FEW_SHIP)
+    assert few["shown"] == {"another setting": None, "another kind of search": None}
 
 
 def pairs_of_spreads():

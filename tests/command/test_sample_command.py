@@ -46,6 +46,20 @@ def test_a_sample_stands_for_its_lines(tmp_path):
     assert outcome["design_effect"] == pytest.approx(effect, abs=1e-3)
 
 
+def test_a_sample_does_not_stand_for_strata_of_which_none_is_drawn(tmp_path):
+    tenants = [f"t{number // 4}" for number in range(240)]
+    queries = [f"query {number}" for number in range(240)]
+    log = pd.DataFrame({"query": queries, "asked": 2, "tenant": tenants})
+    log.to_csv(tmp_path / "queries.csv", index=False)
+    asked = {"queries": 45, "by": "tenant"}
+    outcome = api.sample(tmp_path / "queries.csv", out=tmp_path / "out", **asked)
+    assert "stand for 360 lines" in outcome.says
+    assert "not stand for 120 lines of 15 strata of which none is" in outcome.says
+    assert drawn(tmp_path / "out")["weight"].mean() == pytest.approx(1)
+    outcome = api.sample(tmp_path / "queries.csv", out=tmp_path / "out", queries=60)
+    assert "not stand for" not in outcome.says
+
+
 def test_a_column_makes_strata_and_a_seed_another_draw(tmp_path):
     write_log(tmp_path / "log")
     outs = []
