@@ -95,10 +95,11 @@ def page(evaluated: Any, run_id: str, path: Path) -> None:
     measured = results.whole
     best = evaluated.pair[0]
     base = results.chosen
-    gains = results.gains
-    if len(verdict.table):  # an incumbent has rivals
+    gains = verdict.table
+    if len(gains):  # an incumbent has rivals
         base = verdict.incumbent
-        gains = verdict.table
+    else:
+        gains = steps.gains_over_best(measured, base)
     sections = [_of_leaks(verdict.leak_table)]
     sections.append(_of_segments(evaluated.segments, evaluated.pair, verdict.kind))
     sections = [each for each in sections if each["rows"]]

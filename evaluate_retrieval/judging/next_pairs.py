@@ -43,6 +43,8 @@ def leaders_of(results: Any, verdict: decision.Decision) -> list[str]:
     """The searches that a verdict cannot tell apart, see `next_to_judge`: names."""
     if verdict.incumbent and verdict.rivals:
         return [verdict.incumbent, *verdict.rivals]
+    if verdict.close:
+        return list(verdict.close)
     return [results.chosen, *decision.undecided(results.gains)]
 
 

@@ -330,7 +330,9 @@ def query_table(
                 " ".join(map(trec.quoted, filter(None, ids)))
                 for ids in measured.first[name]
             ],
-            **measured.scores[name].set_axis(base.index),
+            **measured.scores[name]
+            .drop(columns=scored.RELEVANT_FIRST, errors="ignore")
+            .set_axis(base.index),
             rank=pd.array(ranks).astype("Int64"),
             cause=causes,
         )

@@ -284,7 +284,7 @@ def measure(folder: Folder, candidates: Candidates, chosen: str) -> Results:
     whole = measured
     if folder.decides == "judged":
         whole = _of_whole(folder, candidates, rankings)
-    gains = gains_over_chosen(whole, chosen)
+    gains = gains_over_chosen(measured, chosen)
     return Results(chosen, board, rankings, measured, whole, gains)
 
 
@@ -344,10 +344,21 @@ def _milliseconds_to_encode(candidates, queries):
 
 
 def gains_over_chosen(measured: scored.Measured, chosen: str) -> pd.DataFrame:
-    """What each other search gains over the chosen one: see `gains.gains_table`.
+    """What each other search gains over the chosen one as it stands: a DataFrame.
 
-    With a column order, see `decision.orders_of_estimates`; the best first."""
-    table = gains_table(measured, chosen)
+    Columns: see `intervals.difference`, and order, see `decision.order_of`; the lowest
+    first. The p values are one family for Holm."""
+    gains = decision.gains_over(chosen, measured.values)
+    table = intervals.differences(gains, *measured.sample).sort_values("difference")
+    table["p"] = intervals.holm(table["p"])
+    return table.assign(order=decision.orders(table))
+
+
+def gains_over_best(measured: scored.Measured, best: str) -> pd.DataFrame:
+    """What a verdict says of each other search where none runs today: a DataFrame.
+
+    See `gains.gains_table`, with a column order, see `decision.orders_of_estimates`."""
+    table = gains_table(measured, best)
     return table.assign(order=decision.orders_of_estimates(table))
 
 

@@ -67,7 +67,7 @@ def verdict_on(
 
     def decided(without: set[str]) -> decision.Decision:
         left_out = [name for name in whole.values if name in without - {today}]
-        best, close = _best_of(results, left_out)
+        best, close = (None, []) if today else _best_of(results, left_out)
         return decision.decide(
             whole.without(left_out),
             incumbent=today,
@@ -95,10 +95,8 @@ def _best_of(results, left_out):
     able = [name for name in results.board.index if name not in left_out]
     if not able:
         return None, []
-    if not left_out:
-        return results.chosen, decision.undecided(results.gains)
     best = results.chosen if results.chosen in able else able[0]
-    gains = steps.gains_over_chosen(results.whole.without(left_out), best)
+    gains = steps.gains_over_best(results.whole.without(left_out), best)
     return best, decision.undecided(gains)
 
 

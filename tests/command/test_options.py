@@ -7,13 +7,15 @@ import pytest
 
 from evaluate_retrieval import line
 from evaluate_retrieval.commands import options
+from evaluate_retrieval.measuring import verdicts
 
 
 def options_read(command):
     """The options that the functions read which a command calls, wherever they are."""
+    rooms = [*Path(options.__file__).parent.glob("*.py"), Path(verdicts.__file__)]
     functions = {
         (path.stem, node.name): node
-        for path in Path(options.__file__).parent.glob("*.py")
+        for path in rooms
         for node in ast.parse(path.read_text("utf-8")).body
         if isinstance(node, ast.FunctionDef)
     }

@@ -11,7 +11,14 @@ from refusals import refused
 
 from evaluate_retrieval.commands.options import DecidingOptions
 from evaluate_retrieval.judging import next_pairs
-from evaluate_retrieval.measuring import decision, gains, scored, steps, verdicts
+from evaluate_retrieval.measuring import (
+    decision,
+    gains,
+    intervals,
+    scored,
+    steps,
+    verdicts,
+)
 from evaluate_retrieval.measuring.metric import measures_of
 from evaluate_retrieval.searching import built_in, embedding
 
@@ -115,16 +122,30 @@ def test_a_leaderboard_has_the_rankings_of_the_tuned():
     assert board["ndcg"].round(3).to_dict() == {"tuned": 1, "second": 0.631}
 
 
-def test_the_differences_from_the_chosen_search_are_those_of_a_verdict():
+def test_the_differences_from_the_chosen_search_are_one_family():
+    rankings = {"good": ranked(FIRST), "close": ranked(SECOND, 6, FIRST)}
+    measured = scored.measured_of(queries_of(), rankings, measures_of()["judged"])
+    measured.values["bad"] = 0.0
+    table = steps.gains_over_chosen(measured, "good")
+    assert table.index.tolist() == ["bad", "close"]  # the lowest first
+    raw = {}
+    for name in ("close", "bad"):
+        gain = measured.gain("good", name)
+        raw[name] = intervals.difference(gain, queries_of()["need"])["p"]
+    for name, p in intervals.holm(pd.Series(raw)).items():
+        assert table.loc[name, "p"] == pytest.approx(p)
+
+
+def test_without_an_incumbent_gains_are_those_of_a_verdict():
     rankings = {"good": FIRST, "close": SECOND, "bad": NEVER}
     ranked_by = {name: ranked(row) for name, row in rankings.items()}
     ranked_by["close"] = ranked(SECOND, 3, FIRST)
     measured = scored.measured_of(queries_of(), ranked_by, measures_of()["judged"])
-    table = steps.gains_over_chosen(measured, "good")
+    table = steps.gains_over_best(measured, "good")
     assert table.index.tolist() == ["close", "bad"]  # the best first
     assert table["order"].tolist() == ["", "worse"]
     assert table["p"].tolist() == gains.gains_table(measured, "good")["p"].tolist()
-    few = steps.gains_over_chosen(measured.head(49), "good")
+    few = steps.gains_over_best(measured.head(49), "good")
     assert few["order"].tolist() == ["", ""]  # so few tell nothing
 
 
