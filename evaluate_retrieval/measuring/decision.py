@@ -256,7 +256,7 @@ def _against(incumbent, measured, errors, margin):
     row = table.loc[rival]
     n = int(row["n"])
     error = ONE_SIDE / len(table)  # shared by all candidates
-    least = [_least(measured, name, incumbent, error) for name in table.index]
+    least = [_least(measured, known.grounds[name], error) for name in table.index]
     answered = measured.answered[:n]
     is_waiting = (table["share"] < 1) & ~table["below"] & ~table["ships"]
     decision = Decision(
@@ -338,16 +338,16 @@ def _cheaper(name, measured, milliseconds, margin):
     # without a time of its own no search takes less
     rivals = costs[costs < CHEAPER * costs.get(name, 0)].index
     for rival in rivals:
-        if _least(measured, rival, name, ONE_SIDE / len(rivals)) > -margin:
+        ground = grounds_of(measured, rival, name)
+        if _least(measured, ground, ONE_SIDE / len(rivals)) > -margin:
             return rival
     return None
 
 
-def _least(measured, name, other, error):
+def _least(measured, ground, error):
     """A bound on what a search gains over another at least, by all estimates.
 
     -1 where too few queries are judged completely."""
-    ground = grounds_of(measured, name, other)
     if len(ground.gain) < tuning.FEW or measured.groups.nunique() < 2:
         return -1.0
     bounds = gains.bounds_at(measured, ground, (error, error))

@@ -17,6 +17,7 @@ from evaluate_retrieval.words.constants import (
     FORBIDDEN,
     NOT_WORSE,
     UNDECIDED,
+    UNITS,
     WORSE,
 )
 from evaluate_retrieval.words.templates import render
@@ -60,7 +61,8 @@ def _cases(outcome, titles):
     for guard in outcome.guards:
         yield f"guardrail: {guard['guard']}", guard["code"], sentences.guard(guard), ""
     for row in outcome.segments:
-        sentence = sentences.segments([row], outcome.searches[0])
+        unit = UNITS[outcome.kind]
+        sentence = sentences.segments([row], outcome.searches[0], unit)
         text = _lost(row["losses"], titles)
         yield f"segment: {row['segment']}", row["code"], sentence, text
     if outcome.leaks:
