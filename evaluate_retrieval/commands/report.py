@@ -98,6 +98,9 @@ def page(evaluated: Any, run_id: str, path: Path) -> None:
     gains = verdict.table
     if len(gains):  # an incumbent has rivals
         base = verdict.incumbent
+    elif len(verdict.over_best):
+        base = verdict.name
+        gains = verdict.over_best
     else:
         gains = steps.gains_over_best(measured, base)
     sections = [_of_leaks(verdict.leak_table)]

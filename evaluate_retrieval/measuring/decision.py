@@ -65,7 +65,8 @@ class Decision:
     level: the p value that ships the rival, see `looks`. graded: what it owes to who
     graded, see `graders.Graded`, or None. known: what candidates are compared by, so
     that a page need not compute it again. near: whether a candidate is shown to lose
-    less than the margin, or there is none."""
+    less than the margin, or there is none. over_best: what each other search gains over
+    the one to take, where none runs today, see `steps.gains_over_best`."""
 
     verdict: str
     reason: str
@@ -96,6 +97,7 @@ class Decision:
     looks: int = 1
     known: gains.Known | None = None
     near: bool = True
+    over_best: pd.DataFrame = field(default_factory=pd.DataFrame)
     graded: Any = None
 
     @property

@@ -67,16 +67,20 @@ def verdict_on(
 
     def decided(without: set[str]) -> decision.Decision:
         left_out = [name for name in whole.values if name in without - {today}]
-        best, close = (None, []) if today else _best_of(results, left_out)
-        return decision.decide(
+        best = None
+        over_best = pd.DataFrame({"order": []})
+        if not today:
+            best, over_best = _best_of(results, left_out)
+        made = decision.decide(
             whole.without(left_out),
             incumbent=today,
             best=best,
-            close=close,
+            close=decision.undecided(over_best),
             milliseconds=results.board["ms_per_query"].to_dict(),
             errors=errors,
             margin=options.margin,
         )
+        return replace(made, over_best=over_best)
 
     verdict = decided(barred | unsure)
     if unsure - {today} and today and verdict.verdict != "ship":
@@ -89,15 +93,14 @@ def verdict_on(
 
 
 def _best_of(results, left_out):
-    """The search to take where none runs today, and those that may be as good.
+    """The search to take where none runs today, and what the others gain over it.
 
-    None and [] where each is left out."""
+    None where each is left out."""
     able = [name for name in results.board.index if name not in left_out]
     if not able:
-        return None, []
+        return None, pd.DataFrame({"order": []})
     best = results.chosen if results.chosen in able else able[0]
-    gains = steps.gains_over_best(results.whole.without(left_out), best)
-    return best, decision.undecided(gains)
+    return best, steps.gains_over_best(results.whole.without(left_out), best)
 
 
 def guards_in(
