@@ -116,10 +116,11 @@ def summary(
         )
     for key, name in zip("ab", pair, strict=True):
         figures[key] = np.average(measured.values[name][:n], weights=sample[1])
-    if measured.condensed is not None and measured.judged[list(pair)].min() < 1:
+    shares = that_count(measured, figures).judged
+    if shares is not None and shares[list(pair)].min() < 1:
         without = measured.condensed[pair[0]] - measured.condensed[pair[1]]
         figures["without"] = intervals.difference(without[:n], *sample)
-        figures["judged"] = that_count(measured, figures).judged[list(pair)].to_list()
+        figures["judged"] = shares[list(pair)].to_list()
     return figures
 
 

@@ -254,6 +254,17 @@ def test_a_decision_turns_by_the_queries_that_count(doubtful, monkeypatch):
     assert turned[0] > turned[1] == 0
 
 
+def test_a_search_that_is_left_out_is_so_by_each_persons_grades(doubtful):
+    table, measured = doubtful
+    both = {**measured.ranked, "barred": measured.ranked["new"]}
+    known = gains.known_of(measured, "old")
+    told = scored.replace(measured, ranked=both)
+    graded = graders.graded_by(told, table, *RULE, known)
+    assert {name for each in graded.alone.values() for name in each.table.index} == {
+        "new"
+    }
+
+
 def measured_gain(table, measured):
     qrels = [
         dict(zip(part["document"], part["grade"], strict=True))
