@@ -50,7 +50,7 @@ check-code: .venv/tested        ## ruff, djlint, types and the quick tests, in a
 
 test: .venv/tested              ## ruff, djlint, types, unit tests and nbval over all notebooks, with an Elasticsearch node where one can be started
 	@$(CHECKS)
-	@$(BIN)/python scripts/node.py run -- $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder --nbval
+	@$(BIN)/python scripts/node.py run -- $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --nbval
 
 check:                          ## what this machine has for the course, and what to do about what it lacks
 	@$(PYTHON) scripts/check.py
