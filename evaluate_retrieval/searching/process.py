@@ -455,12 +455,14 @@ class Process:
             self.leader = None
         if process is None:
             return
-        if process.returncode is None:
-            # on its own, where the system has no groups, or it has left that of ours
-            with suppress(OSError):
-                process.kill()
-        with suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), 1)
+        # on its own where it may be alive, since there are no groups, or it has left
+        # that of ours: of one that has just ended `kill` takes the end from who waits
+        for may_be_alive in (not HAS_GROUPS, True):
+            if may_be_alive and process.returncode is None:
+                with suppress(OSError):
+                    process.kill()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), 1)
         process._transport.close()  # what has left the group may hold the pipes
 
 

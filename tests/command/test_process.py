@@ -1,5 +1,6 @@
 """A search as a program: the examples of the docs, and programs that misbehave."""
 
+import asyncio
 import json
 import multiprocessing
 import os
@@ -179,6 +180,18 @@ def test_a_query_fails_and_the_next_one_is_asked(mine, code, problem):
     assert query == "q1"
     assert re.search(problem, error)
     assert search.milliseconds[query] >= 1000 * process.TRIES * (timeout % 30)
+
+
+@pytest.mark.skipif(not process.HAS_GROUPS, reason="each is killed by itself there")
+def test_what_ended_with_its_group_is_not_killed_once_more(mine, monkeypatch):
+    """`kill` asks how a process ended: who waits for it would not be told any more."""
+    killed = []
+    kind = asyncio.subprocess.Process
+    monkeypatch.setattr(kind, "kill", lambda self: killed.append(self.pid))
+    code = f"{EACH}if '\"q1\"' in line:\n        time.sleep(1000)\n    else: {ANSWER}"
+    search = mine(f"import time\n{code}", timeout=0.3)
+    assert search(queries(3), k=1).tolist() == [["d1"], [""], ["d1"]]
+    assert killed == []
 
 
 @pytest.mark.parametrize(("code", "problem"), STOPS.values(), ids=STOPS)
