@@ -11,6 +11,7 @@ import pandas as pd
 
 from evaluate_retrieval.measuring import gains, tuning
 from evaluate_retrieval.measuring.grounds import ONE_SIDE, grounds_of, least_gain
+from evaluate_retrieval.measuring.leaks import leaky_in
 from evaluate_retrieval.measuring.scored import Measured
 from evaluate_retrieval.searching.names import RUN_OF_TRACES, named
 from evaluate_retrieval.words import sentences
@@ -108,8 +109,7 @@ class Decision:
     @property
     def leaks(self) -> dict[str, int]:
         """For how many queries each search shows a forbidden document, if for any."""
-        shown = self.leak_table.get("queries", {})
-        return {name: int(n) for name, n in shown.items() if n}
+        return leaky_in(self.leak_table)
 
     @property
     def leak_bounds(self) -> dict[str, tuple[int, float]]:
@@ -226,9 +226,9 @@ def decide(
     told = dict.fromkeys(filter(None, [decision.rival or decision.name, incumbent]))
     judged = {}
     counted = int(decision.row["n"]) if decision.rival else n
-    shares = measured.head(counted).judged
-    if shares is not None and counted and shares[list(told)].min() < 1:
-        judged = shares[list(told)].to_dict()
+    if told and counted and measured.judged is not None:
+        shares = measured.head(counted).judged[list(told)]
+        judged = shares.to_dict() if shares.min() < 1 else {}
     cheaper = None
     if is_enough and decision.name:
         cheaper = _cheaper(decision.name, measured, milliseconds, margin)

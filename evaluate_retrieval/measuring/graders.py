@@ -111,18 +111,14 @@ def redrawn(
 
 def _with_grades(measured, rows, qrels):
     """`Measured` of some of the queries, by other grades. rows: of each, its place."""
-    names = dict.fromkeys(measured.values).keys()
     queries = measured.queries.iloc[rows].reset_index(drop=True)
     queries["document"] = pd.Series(qrels, dtype=object)
     return scored.measured_of(
         queries,
-        {name: measured.ranked[name][rows] for name in names},
+        {name: ids[rows] for name, ids in measured.ranked.items()},
         measured.measure,
         measured.judgements if measured.judgements != "generated" else None,
-        {
-            name: [ids[rows] for ids in measured.repeats[name]]
-            for name in names & measured.repeats.keys()
-        },
+        {name: [ids[rows] for ids in runs] for name, runs in measured.repeats.items()},
     )
 
 

@@ -43,6 +43,11 @@ def forbidden_shown(
     return shown
 
 
+def leaky_in(table: pd.DataFrame) -> dict[str, int]:
+    """For how many queries each search leaks, of those that do: see `leak_table`."""
+    return {name: int(n) for name, n in table.get("queries", {}).items() if n}
+
+
 def leak_table(measured: Measured, forbidden: Mapping[str, set[str]]) -> pd.DataFrame:
     """A row for each search: how many queries leak, a bound, and at which ranks.
 
@@ -57,11 +62,11 @@ def leak_table(measured: Measured, forbidden: Mapping[str, set[str]]) -> pd.Data
         1.0 if measured.weights is None else measured.weights, ids.index
     )
     of_needs = weights[at_risk].groupby(measured.groups[at_risk]).mean()
+    n_same = n_needs and n_needs / intervals.design_effect(of_needs.to_numpy())
     rows = {}
     for name in measured.values if n_needs else ():
         ranks = first_leaks(measured, forbidden, name)
         leaky = of_needs.index.isin(measured.groups[~np.isnan(ranks)])
-        n_same = len(of_needs) / intervals.design_effect(of_needs.to_numpy())
         n_leaky = n_same * of_needs[leaky].sum() / of_needs.sum()
         bound = 1.0
         if not leaky.all():

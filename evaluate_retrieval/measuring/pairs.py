@@ -116,11 +116,13 @@ def summary(
         )
     for key, name in zip("ab", pair, strict=True):
         figures[key] = np.average(measured.values[name][:n], weights=sample[1])
-    shares = that_count(measured, figures).judged
-    if shares is not None and shares[list(pair)].min() < 1:
+    if measured.judged is None:
+        return figures
+    shares = that_count(measured, figures).judged[list(pair)]
+    if shares.min() < 1:
         without = measured.condensed[pair[0]] - measured.condensed[pair[1]]
         figures["without"] = intervals.difference(without[:n], *sample)
-        figures["judged"] = shares[list(pair)].to_list()
+        figures["judged"] = shares.to_list()
     return figures
 
 

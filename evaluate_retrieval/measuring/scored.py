@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -111,12 +112,21 @@ class Measured:
 
     def without(self, names: Collection[str]) -> "Measured":
         """The same without some searches."""
-        condensed = self.condensed
-        if condensed is not None:
-            condensed = condensed.drop(columns=names)
-        return replace(
-            self, values=self.values.drop(columns=names), condensed=condensed
-        )
+        left_out = {*names}
+        by_name = ["first", "scores", "ranked", "repeats", "by_run", "doubts"]
+        told: dict[str, Any] = {
+            field: {
+                name: value
+                for name, value in vars(self)[field].items()
+                if name not in left_out
+            }
+            for field in by_name
+        }
+        if self.condensed is not None:
+            told["condensed"] = self.condensed.drop(columns=names)
+        if self.judged is not None:
+            told["judged"] = self.judged.drop(names)
+        return replace(self, values=self.values.drop(columns=names), **told)
 
     def of_first(self, n: int) -> tuple[pd.Series, np.ndarray | None]:
         """The `sample` of the first n queries."""

@@ -29,6 +29,7 @@ from evaluate_retrieval.reading.kept import first_kind, freeze, keep_first_kind
 from evaluate_retrieval.searching.own import costs_of
 from evaluate_retrieval.words.constants import FEW, FORBIDDEN, LEVEL, UNDECIDED
 
+NO_GAINS = pd.DataFrame({"order": []})
 log = logging.getLogger(__name__)
 
 
@@ -61,16 +62,13 @@ def verdict_on(
     guarded = guards_in(candidates, whole, today, options.limits)
     guarded += losses_of(whole, today, options.losses)
     # what must not be shown is not shipped
-    barred = {name for name, n in shown.get("queries", {}).items() if n}
+    barred = {*leaks.leaky_in(shown)}
     barred |= {row["search"] for row in guarded if row["code"] == FORBIDDEN}
     unsure = {row["search"] for row in guarded if row["code"] == UNDECIDED} - barred
 
     def decided(without: set[str]) -> decision.Decision:
         left_out = [name for name in whole.values if name in without - {today}]
-        best = None
-        over_best = pd.DataFrame({"order": []})
-        if not today:
-            best, over_best = _best_of(results, left_out)
+        best, over_best = (None, NO_GAINS) if today else _best_of(results, left_out)
         made = decision.decide(
             whole.without(left_out),
             incumbent=today,
@@ -98,7 +96,7 @@ def _best_of(results, left_out):
     None where each is left out."""
     able = [name for name in results.board.index if name not in left_out]
     if not able:
-        return None, pd.DataFrame({"order": []})
+        return None, NO_GAINS
     best = results.chosen if results.chosen in able else able[0]
     return best, steps.gains_over_best(results.whole.without(left_out), best)
 

@@ -256,10 +256,11 @@ def test_a_decision_turns_by_the_queries_that_count(doubtful, monkeypatch):
 
 def test_a_search_that_is_left_out_is_so_by_each_persons_grades(doubtful):
     table, measured = doubtful
-    both = {**measured.ranked, "barred": measured.ranked["new"]}
+    lists = {**measured.ranked, "barred": measured.ranked["new"]}
+    parts = measured.queries, lists, measured.measure, measured.judgements
+    whole = graders.with_doubts(scored.measured_of(*parts), table)
     known = gains.known_of(measured, "old")
-    told = scored.replace(measured, ranked=both)
-    graded = graders.graded_by(told, table, *RULE, known)
+    graded = graders.graded_by(whole.without(["barred"]), table, *RULE, known)
     assert {name for each in graded.alone.values() for name in each.table.index} == {
         "new"
     }
